@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// orrery check: what a scenario means, without simulating it.
+#include "apps/commands/command.hpp"
+#include "apps/run/job.hpp"
+#include "workloads/operators/operator.hpp"
+
+#include <fmt/format.h>
+
+namespace orrery {
+namespace {
+
+void print_fabric(Fabric const& fabric) {
+    auto const figures = fabric.figures();
+    fmt::print("\n# fabric {}\nranks {}, switches {}, other nodes {}, links {} (each direction counts)\n", fabric.kind(),
+               figures.ranks, figures.switches, figures.other_nodes, figures.links);
+    for (auto const& c : figures.classes) fmt::print("  {:<28} {:>9} links of {}\n", c.link_class, c.links, to_string(c.rate));
+    for (auto const& p : figures.paths)
+        fmt::print("  {:<28} {:>9} shortest paths of {} hops, {}\n", p.between, p.shortest_paths, p.hops, to_string(p.latency));
+    for (auto const& t : figures.tiers)
+        fmt::print("  {:<28} {} down, {} up, oversubscription {:.2f}:1\n", t.name, to_string(t.down), to_string(t.up),
+                   t.oversubscription);
+    fmt::print("  diameter {} hops, bisection {} one way\n", figures.diameter_hops, to_string(figures.bisection));
+}
+
+void print_workload(Job const& job) {
+    auto const& plan = job.plan();
+    fmt::print("\n# workload\n{}: {} layers simulated, {} of them MoE; {} groups of {} ranks; {} tokens per rank and"
+               " micro-batch\n",
+               job.model().name, plan.layers().size(),
+               std::count_if(plan.layers().begin(), plan.layers().end(), [](auto const& l) { return l.moe; }),
+               job.groups(), job.ep(), job.tokens_per_microbatch());
+    fmt::print("routing: {}\nplacement: {}\n", job.routing().describe(), job.placement().describe());
+    auto const line = [](char const* name, OpPrice const& price) {
+        if (!price.formula.empty())
+            fmt::print("  {:<14} {:>10}  bound by {}: {}\n", name, to_string(price.duration), price.bound_by, price.formula);
+    };
+    line("attention", job.prices().attention);
+    line("linear attn.", job.prices().linear_attention);
+    line("gate", job.prices().gate);
+    line("shared expert", job.prices().shared_expert);
+    line("dense FFN", job.prices().dense_ffn);
+    fmt::print("  {:<14} {}\n  {:<14} {}\n", "dispatch", explain(job.exchange(OpKind::dispatch)), "combine",
+               explain(job.exchange(OpKind::combine)));
+    fmt::print("network: {}, {}\n", job.scenario().network().model(), job.flow_epoch_text());
+}
+
+void print_partition(Job const& job, CheckArguments const& arguments) {
+    PartitionOptions const options{
+        .method = arguments.partition, .processes = arguments.processes, .seed = job.scenario().seed()};
+    auto const partition = make_partition(job.graph(), options, [&](LpId lp) { return job.lp_name(lp); });
+    fmt::print("\n# partition over {} process{}\n{}lookahead {}\n", arguments.processes,
+               arguments.processes == 1 ? "" : "es", partition.report.text, job.lookahead_reason());
+}
+
+}  // namespace
+
+ExitCode check_command(World const& world, CheckArguments const& arguments) {
+    Job const job(load_scenario(arguments.input.scenario, arguments.input.sets));
+    if (!world.root()) return ExitCode::complete;
+    if (arguments.links) {
+        for (std::uint32_t l = 0; l < job.fabric().links().size(); ++l) {
+            auto const& link = job.fabric().links()[l];
+            fmt::print("{} {} {}\n", job.fabric().link_name(LinkId{l}), to_string(link.rate), to_string(link.latency));
+        }
+        return ExitCode::complete;
+    }
+    fmt::print("# resolved scenario\n{}", resolved_text(job.loaded()));
+    print_fabric(job.fabric());
+    for (auto const& effect : job.degradations())
+        fmt::print("  degraded: {} = {}: {} links, {} bundles\n", effect.where, effect.pattern, effect.links, effect.bundles.size());
+    print_workload(job);
+    print_partition(job, arguments);
+    auto const estimate = job.estimate();
+    fmt::print("\n# estimate\nflows {}, events {}, operation rows {}, memory {}\n", estimate.flows, estimate.events,
+               estimate.operation_rows, bytes_text(estimate.memory_bytes));
+    for (auto const& text : job.loaded().ignored) fmt::print("ignored: {}\n", text);
+    for (auto const& text : job.warnings()) fmt::print("warning: {}\n", text);
+    return ExitCode::complete;
+}
+
+}  // namespace orrery

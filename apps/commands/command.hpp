@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of the program, one file each. Each returns an exit code and throws what it cannot handle.
+#pragma once
+
+#include "apps/exit_codes.hpp"
+#include "apps/run/limits.hpp"
+#include "partitions/world.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace orrery {
+
+struct ScenarioArguments {
+    std::filesystem::path scenario;
+    std::vector<std::string> sets;
+};
+
+struct RunArguments {
+    ScenarioArguments input;
+    std::filesystem::path out;       // empty: NAME.out beside the current directory
+    bool force = false;              // replace the result of an earlier run
+    bool quiet = false;              // no screen
+    bool progress = false;           // progress lines although stderr is no terminal
+    std::string partition = "blocks";
+    std::string window;              // a time; empty: the lookahead
+    RunLimits limits;
+    std::string command_line;
+};
+
+ExitCode run_command(World const& world, RunArguments const& arguments);
+
+struct CheckArguments {
+    ScenarioArguments input;
+    std::uint32_t processes = 1;     // to show the partition for
+    std::string partition = "blocks";
+    bool links = false;              // list link names
+};
+ExitCode check_command(World const& world, CheckArguments const& arguments);
+
+ExitCode verify_command(World const& world);
+ExitCode doctor_command(World const& world);
+ExitCode reference_command(World const& world);
+
+}  // namespace orrery

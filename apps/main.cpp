@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one program: parses the command line and turns every failure into one sentence and an exit code.
+#include "apps/commands/command.hpp"
+#include "core/check.hpp"
+#include "io/scenario/quantity.hpp"
+#include "orrery_version.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <new>
+
+namespace {
+
+using namespace orrery;
+
+constexpr char const* examples = R"(
+Examples:
+  orrery run scenarios/cloudmatrix384_decode.yaml
+  orrery run SCENARIO --set workload.ep=64 --set network.model=analytic --out results/ep64
+  orrery check SCENARIO --processes 8
+  mpirun -n 4 orrery run SCENARIO --out results/four
+  orrery verify
+Exit codes: 0 complete, 1 internal error, 2 bad input, 3 the workload cannot finish,
+            4 stopped by a limit or signal, 5 out of the memory limit.
+)";
+
+struct Arguments {
+    RunArguments run;
+    CheckArguments check;
+    std::string until, memory_limit, walltime;
+};
+
+std::int64_t parse(std::string const& option, std::string const& text, quantity::Dimension dimension, char const* like) {
+    auto const parsed = quantity::parse_integer(dimension, text, like);
+    ORRERY_VALIDATE(static_cast<bool>(parsed) && *parsed.value > 0, "{} {} ({}) {}", option, text,
+                    parsed ? "must be positive" : parsed.refusal.reason, parsed ? "" : parsed.refusal.fix);
+    return *parsed.value;
+}
+
+void add_scenario(CLI::App* command, ScenarioArguments& input) {
+    command->add_option("SCENARIO", input.scenario, "Scenario file (YAML)")->required();
+    command->add_option("--set", input.sets, "Override one value: path=value; may be repeated")->take_all()->expected(1);
+}
+
+void add_run(CLI::App& app, Arguments& a) {
+    auto* run = app.add_subcommand("run", "Simulate a scenario; writes DIR/run.h5 and DIR/summary.json");
+    add_scenario(run, a.run.input);
+    run->add_option("--out", a.run.out, "Directory of the results (default: SCENARIO's name with .out)");
+    run->add_flag("--force", a.run.force, "Replace the results of an earlier run in --out");
+    run->add_flag("--quiet", a.run.quiet, "Print nothing but errors");
+    run->add_flag("--progress", a.run.progress, "Progress lines even when stderr is not a terminal");
+    run->add_option("--partition", a.run.partition, "blocks, metis, round_robin or random; never changes a result");
+    run->add_option("--window", a.run.window, "Window width, at most the lookahead; never changes a result");
+    run->add_option("--until", a.until, "Stop at this simulated time, e.g. 10ms");
+    run->add_option("--walltime", a.walltime, "Stop after this wall-clock time, e.g. 600s");
+    run->add_option("--max-events", a.run.limits.max_events, "Stop after this many events");
+    run->add_option("--memory-limit", a.memory_limit, "Stop when all processes together exceed it, e.g. 4GiB");
+}
+
+void add_check(CLI::App& app, Arguments& a) {
+    auto* check = app.add_subcommand("check", "Lint a scenario and print what it means; simulates nothing");
+    add_scenario(check, a.check.input);
+    check->add_option("--processes", a.check.processes, "Show the partition for this many processes");
+    check->add_option("--partition", a.check.partition, "blocks, metis, round_robin or random");
+    check->add_flag("--links", a.check.links, "List the names of all links (for fabric.degrade)");
+}
+
+ExitCode dispatch(World const& world, CLI::App const& app, Arguments& a) {
+    if (app.got_subcommand("run")) {
+        using quantity::Dimension;
+        if (!a.until.empty()) a.run.limits.until = Time::from_ps(parse("--until", a.until, Dimension::time, "10ms"));
+        if (!a.walltime.empty())
+            a.run.limits.walltime_s = static_cast<double>(parse("--walltime", a.walltime, Dimension::time, "600s")) * 1e-12;
+        if (!a.memory_limit.empty())
+            a.run.limits.memory_bytes = parse("--memory-limit", a.memory_limit, Dimension::size, "4GiB");
+        return run_command(world, a.run);
+    }
+    if (app.got_subcommand("check")) return check_command(world, a.check);
+    if (app.got_subcommand("verify")) return verify_command(world);
+    if (app.got_subcommand("doctor")) return doctor_command(world);
+    return reference_command(world);
+}
+
+ExitCode guarded(World const& world, CLI::App const& app, Arguments& a) {
+    auto const fail = [&](ExitCode code, char const* what) {
+        if (world.root()) fmt::print(stderr, "{}\n", what);
+        return code;
+    };
+    try {
+        return dispatch(world, app, a);
+    } catch (InputError const& error) {
+        return fail(ExitCode::bad_input, error.what());
+    } catch (IncompleteError const& error) {
+        return fail(ExitCode::incomplete, error.what());
+    } catch (std::bad_alloc const&) {
+        return fail(ExitCode::memory, "out of memory (an allocation failed) use more machines or a smaller scenario");
+    } catch (std::exception const& error) {
+        return fail(ExitCode::internal_error, error.what());
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{"Orrery: parallel, distributed simulator of AI super-pods", "orrery"};
+    app.footer(examples);
+    app.require_subcommand(1);
+    app.set_version_flag("--version", fmt::format("orrery {} ({}, {})", version_text, commit_text, build_text));
+    Arguments arguments;
+    add_run(app, arguments);
+    add_check(app, arguments);
+    app.add_subcommand("verify", "Run closed-form cases on this machine: expected, got, error, pass or fail");
+    app.add_subcommand("doctor", "Check MPI, HDF5, scratch space and cores");
+    app.add_subcommand("reference", "Print the scenario reference (docs/scenario.md)");
+    for (int i = 0; i < argc; ++i) arguments.run.command_line += fmt::format("{}{}", i == 0 ? "" : " ", argv[i]);
+    try {
+        app.parse(argc, argv);
+    } catch (CLI::ParseError const& error) {
+        auto const code = app.exit(error);
+        return code == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+    }
+    World const world(argc, argv);
+    return static_cast<int>(guarded(world, app, arguments));
+}

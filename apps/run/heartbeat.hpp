@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Once per window: progress for people, limits and signals for the loop, link bins for the timeline.
+#pragma once
+
+#include "apps/run/limits.hpp"
+#include "apps/run/run_sink.hpp"
+#include "core/window_loop.hpp"
+#include "netmodels/exchange/exchange_domain.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace orrery {
+
+enum class Progress : std::uint8_t { off, lines, terminal };
+
+class Heartbeat final : public WindowHook {
+  public:
+    struct Setup {
+        Progress progress = Progress::off;  // of this process; only process 0 shows any
+        RunLimits limits;
+        std::uint32_t processes = 1;
+        std::int64_t operations = 0;        // of all ranks
+        Time link_bin;
+        std::function<void()> flush;        // makes what was streamed durable
+    };
+
+    Heartbeat(Setup setup, std::vector<ExchangeDomain*> domains, RunSink& sink)
+        : setup_(std::move(setup)), domains_(std::move(domains)), sink_(&sink) {}
+
+    Request at_window(WindowStatus const& status) override;
+    // Closes every bin up to `now`, the open one included.
+    void finish(Time now);
+
+  private:
+    void show(WindowStatus const& status, double wall) const;
+    void emit_bins(Time until);
+
+    Setup setup_;
+    std::vector<ExchangeDomain*> domains_;
+    RunSink* sink_;
+    WallClock clock_;
+    std::int64_t bins_closed_ = 0;
+    double next_show_ = 0.5, next_look_ = 0, next_flush_ = 10;
+};
+
+}  // namespace orrery

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/run/job.hpp"
+
+#include "io/scenario/quantity.hpp"
+#include "netmodels/topology/registry.hpp"
+#include "workloads/devices/attention_price.hpp"
+#include "workloads/operators/operator.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace orrery {
+namespace {
+
+Phase phase_of(scenario::WorkloadSpec const& workload) {
+    return workload.phase() == "prefill" ? Phase::prefill : Phase::decode;
+}
+
+// The divisors of `n` nearest to `wanted`: "46 or 48".
+std::string nearest_divisors(std::uint64_t n, std::uint64_t wanted) {
+    std::uint64_t below = 0, above = 0;
+    for (auto d = std::min(wanted, n); d >= 1 && below == 0; --d)
+        if (n % d == 0) below = d;
+    for (auto d = wanted + 1; d <= n && above == 0; ++d)
+        if (n % d == 0) above = d;
+    if (above == 0) return std::to_string(below);
+    return below == 0 ? std::to_string(above) : fmt::format("{} or {}", below, above);
+}
+
+}  // namespace
+
+Job::Job(LoadedScenario loaded) : loaded_(std::move(loaded)) {
+    std::vector<std::string> problems;
+    auto const attempt = [&problems](auto const& step) {
+        try {
+            step();
+        } catch (InputError const& error) {
+            problems.emplace_back(error.what());
+        }
+    };
+    attempt([this] { build_fabric(); });
+    attempt([this] { model_ = read_model_config(scenario().workload().model()); });
+    if (problems.empty()) check_shape(problems);
+    if (problems.empty()) attempt([this] { build_workload(); });
+    if (problems.empty()) attempt([this] { build_exchange(); });
+    if (!problems.empty()) throw InputError(fmt::format("{}", fmt::join(problems, "\n")));
+    build_graph();
+}
+
+void Job::build_fabric() {
+    auto const& spec = scenario().fabric();
+    fabric_ = make_fabric(spec, scenario().seed());
+    auto wishes = degradations_of(spec);
+    for (auto& wish : wishes) wish.where = locate(loaded_, wish.where + ".links");
+    auto const matched = fabric_->degrade(wishes);
+    for (std::size_t i = 0; i < wishes.size(); ++i) {
+        auto const& wish = wishes[i];
+        DegradeEffect effect{.where = wish.where,
+                             .pattern = wish.pattern,
+                             .links = matched[i],
+                             .changes_nothing = !wish.down && wish.rate_factor == 1 && wish.extra_latency == Time{}};
+        std::set<BundleId> touched;
+        for (std::uint32_t l = 0; l < fabric_->links().size(); ++l)
+            if (fnmatch(wish.pattern.c_str(), fabric_->link_name(LinkId{l}).c_str(), 0) == 0)
+                touched.insert(fabric_->links()[l].bundle);
+        effect.bundles.assign(touched.begin(), touched.end());
+        degradations_.push_back(std::move(effect));
+    }
+    domain_map_ = std::make_unique<DomainMap>(*fabric_);
+}
+
+void Job::check_shape(std::vector<std::string>& problems) const {
+    auto const& workload = scenario().workload();
+    auto const have = static_cast<std::uint64_t>(fabric_->rank_count());
+    auto const first = static_cast<std::uint64_t>(workload.first_rank());
+    auto const want = static_cast<std::uint64_t>(ep()) * groups();
+    if (first + want > have)
+        problems.push_back(fmt::format(
+            "{} = {} (first_rank {} + {} groups of {} ranks need {} ranks and the fabric has {}) use ep_groups: {}{}",
+            locate(loaded_, "workload.ep"), ep(), first, groups(), ep(), first + want, have,
+            first < have ? (have - first) / ep() : 0,
+            first + ep() > have && first < have ? fmt::format(" or ep: {} at most", have - first) : ""));
+    std::uint64_t const divided = workload.batch_per_rank();
+    if (divided % workload.microbatches() != 0)
+        problems.push_back(fmt::format(
+            "{} = {} (a batch of {} sequences per rank does not divide into {} micro-batches) use {}, or a batch of {}",
+            locate(loaded_, "workload.microbatches"), workload.microbatches(), divided, workload.microbatches(),
+            nearest_divisors(divided, workload.microbatches()),
+            (divided / workload.microbatches() + 1) * workload.microbatches()));
+    if (workload.moe_layers() > model_.moe_layers())
+        problems.push_back(fmt::format("{} = {} (the model has {} MoE layers) use {} or 0 for the whole model",
+                                       locate(loaded_, "workload.moe_layers"), workload.moe_layers(),
+                                       model_.moe_layers(), model_.moe_layers()));
+    if (workload.experts().shared() == "dedicated" && model_.shared_experts == 0)
+        problems.push_back(fmt::format("{} = dedicated (the model has no shared expert) use local",
+                                       locate(loaded_, "workload.experts.shared")));
+}
+
+std::vector<StepPlan::Layer> Job::layers() const {
+    auto const limit = scenario().workload().moe_layers();
+    std::vector<StepPlan::Layer> layers;
+    for (std::uint32_t l = 0; l < model_.layers; ++l) {
+        bool const moe = model_.ffn_of[l] == LayerFfn::moe;
+        if (limit > 0 && (!moe || layers.size() == limit)) continue;
+        auto const& price =
+            model_.attention_of[l] == LayerAttention::full ? prices_.attention : prices_.linear_attention;
+        layers.push_back({static_cast<std::uint16_t>(l), moe, price.duration});
+    }
+    return layers;
+}
+
+void Job::build_workload() {
+    auto const& workload = scenario().workload();
+    auto const phase = phase_of(workload);
+    device_ = make_device(scenario().device());
+    auto const sequences = workload.batch_per_rank() / workload.microbatches();
+    auto const new_tokens = phase == Phase::decode ? workload.tokens_per_sequence() : workload.context();
+    auto const context = phase == Phase::decode ? workload.context() + new_tokens : workload.context();
+    tokens_per_microbatch_ = sequences * new_tokens;
+
+    auto const price = [&](LayerAttention kind) {
+        return price_attention(device_, model_, phase, sequences, new_tokens, context, kind);
+    };
+    prices_.attention = price(LayerAttention::full);
+    if (std::find(model_.attention_of.begin(), model_.attention_of.end(), LayerAttention::linear) !=
+        model_.attention_of.end())
+        prices_.linear_attention = price(LayerAttention::linear);
+    prices_.gate = price_gate(device_, model_, tokens_per_microbatch_);
+    bool const local_shared = workload.experts().shared() == "local" && model_.shared_experts > 0;
+    if (local_shared) prices_.shared_expert = price_shared_expert(device_, model_, tokens_per_microbatch_);
+    if (model_.dense_width > 0) prices_.dense_ffn = price_dense_ffn(device_, model_, tokens_per_microbatch_);
+    expert_pricer_.emplace(device_, model_);
+
+    auto simulated = layers();
+    auto const moe_layers = static_cast<std::uint32_t>(
+        std::count_if(simulated.begin(), simulated.end(), [](auto const& layer) { return layer.moe; }));
+    routing_ = make_routing_source(make_routing_setup(workload.routing(), model_, moe_layers, scenario().seed()));
+    auto const setup =
+        make_placement_setup(workload.experts(), model_, ep(), moe_layers, fabric_->ranks_per_block());
+    placement_.emplace(make_placement(setup, *routing_));
+    matrices_.emplace(*routing_, *placement_,
+                      MatrixShape{tokens_per_microbatch_, workload.microbatches(), model_.top_k});
+    for (auto const& list : {model_.warnings, placement_->warnings(), routing_->warnings()})
+        warnings_.insert(warnings_.end(), list.begin(), list.end());
+
+    OperatorInputs const inputs{model_.expert_hidden, device_.vector_cores};
+    dispatch_ = make_plan(workload.operators(), OpKind::dispatch, inputs);
+    combine_ = make_plan(workload.operators(), OpKind::combine, inputs);
+    plan_.emplace(std::move(simulated), workload.microbatches(),
+                  local_shared ? StepPlan::SharedExpert::local : StepPlan::SharedExpert::none,
+                  StepPlan::Costs{.gate = prices_.gate.duration,
+                                  .shared_expert = prices_.shared_expert.duration,
+                                  .dense_ffn = prices_.dense_ffn.duration,
+                                  .dispatch_launch = dispatch_.launch,
+                                  .combine_launch = combine_.launch,
+                                  .experts = [this](std::uint32_t messages, std::uint32_t active) {
+                                      return expert_pricer_->experts_time(messages, active);
+                                  }});
+}
+
+void Job::build_exchange() {
+    for (std::uint32_t group = 0; group < groups(); ++group)
+        layouts_.emplace_back(*fabric_, RankId{first_rank().value() + group * ep()}, ep());
+    std::set<DomainId> used;
+    for (auto const& layout : layouts_)
+        for (auto const& part : layout.parts()) used.insert(part.domain);
+    domains_.assign(used.begin(), used.end());
+    for (std::uint32_t i = 0; i < domains_.size(); ++i) domain_lp_.emplace(domains_[i], LpId{ranks() + i});
+
+    struct Candidate {
+        Time time;
+        char const* reason;
+    };
+    auto const least = std::min({Candidate{dispatch_.launch, "launch of dispatch"},
+                                 Candidate{combine_.launch, "launch of combine"},
+                                 Candidate{dispatch_.finish, "finish of dispatch"},
+                                 Candidate{combine_.finish, "finish of combine"}},
+                                [](auto const& a, auto const& b) { return a.time < b.time; });
+    lookahead_ = least.time;
+    lookahead_reason_ = fmt::format("{} ({})", to_string(least.time), least.reason);
+
+    auto const& epoch = scenario().network().flow().epoch();
+    constexpr std::uint32_t exact_up_to = 64;
+    if (epoch == "exact" || (epoch == "auto" && ep() <= exact_up_to)) {
+        epoch_text_ = epoch == "auto" ? fmt::format("exact (auto: groups of at most {} ranks)", exact_up_to) : "exact";
+    } else if (epoch == "auto") {
+        epoch_ = Time::from_ps(1'000'000);
+        epoch_text_ = fmt::format("shares change every 1 us (auto: groups of more than {} ranks)", exact_up_to);
+    } else {
+        epoch_ = Time::from_ps(quantity::parse_integer(quantity::Dimension::time, epoch).value.value());
+        epoch_text_ = fmt::format("shares change every {}", to_string(epoch_));
+    }
+}
+
+void Job::build_graph() {
+    // One event per operation and rank; a domain handles about two events per member and exchange beside its solver,
+    // whose cost goes with the pairs.
+    auto const exchanges = 2 * static_cast<std::int64_t>(scenario().workload().microbatches()) *
+                           std::count_if(plan_->layers().begin(), plan_->layers().end(),
+                                         [](auto const& layer) { return layer.moe; });
+    graph_.weight.assign(lp_count(), plan_->operations_per_rank());
+    graph_.block.resize(lp_count());
+    auto const per_block = std::max(1U, fabric_->ranks_per_block());
+    for (std::uint32_t r = 0; r < ranks(); ++r) graph_.block[r] = (first_rank().value() + r) / per_block;
+    auto const blocks = (first_rank().value() + ranks()) / per_block + 1;
+    for (std::uint32_t i = 0; i < domains_.size(); ++i) {
+        graph_.block[ranks() + i] = blocks + i;
+        graph_.weight[ranks() + i] = 1;
+    }
+    for (std::uint32_t group = 0; group < groups(); ++group)
+        for (auto const& part : layouts_[group].parts()) {
+            auto const lp = lp_of(part.domain);
+            graph_.weight[lp.index()] += static_cast<std::int64_t>(part.participants) * ep() * exchanges / 4;
+            for (std::uint32_t m = 0; m < ep(); ++m)
+                if (part.senders_to[m] > 0) graph_.edges.push_back({LpId{group * ep() + m}, lp, lookahead_, exchanges});
+        }
+}
+
+std::string Job::lp_name(LpId lp) const {
+    if (lp.value() < ranks()) return fabric_->rank_name(RankId{first_rank().value() + lp.value()});
+    return fabric_->domain_name(domains_[lp.index() - ranks()]);
+}
+
+Job::Estimate Job::estimate() const {
+    Estimate estimate;
+    auto const moe = std::count_if(plan_->layers().begin(), plan_->layers().end(), [](auto const& l) { return l.moe; });
+    auto const microbatches = static_cast<std::int64_t>(scenario().workload().microbatches());
+    // Distinct targets of one rank when its messages fall at random: ep * (1 - (1 - 1/ep)^messages).
+    auto const messages = static_cast<double>(tokens_per_microbatch_) * matrices_->messages_per_token();
+    auto const distinct = ep() * (1 - std::pow(1 - 1.0 / ep(), messages)) * (1 - 1.0 / ep());
+    auto const per_exchange = static_cast<std::int64_t>(distinct * ranks());
+    estimate.flows = per_exchange * 2 * moe * microbatches;
+    estimate.operation_rows = static_cast<std::int64_t>(ranks()) * plan_->operations_per_rank();
+    // Per rank and exchange: post, end, and about one tick of the domain per start and one per two ends.
+    estimate.events = estimate.operation_rows + static_cast<std::int64_t>(ranks()) * 2 * moe * microbatches * 4;
+    // A flow in flight: 96 B of kernel state and two list entries; a rank: its program and queue entries; a fabric link.
+    estimate.memory_bytes = 40'000'000 + per_exchange * 130 + static_cast<std::int64_t>(ranks()) * 1500 +
+                            static_cast<std::int64_t>(fabric_->links().size()) * 40 +
+                            static_cast<std::int64_t>(fabric_->bundles().size()) * 400 +
+                            static_cast<std::int64_t>(ep()) * ep() * groups() * 16;
+    return estimate;
+}
+
+}  // namespace orrery

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may end a run early, and how much the run has used so far.
+#pragma once
+
+#include "core/units.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace orrery {
+
+struct RunLimits {
+    std::optional<double> walltime_s;
+    std::optional<std::int64_t> memory_bytes;  // all processes together
+    std::optional<std::int64_t> max_events;
+    Time until = Time::infinity();
+};
+
+double cpu_seconds();                // of this process, user and system
+std::int64_t peak_memory_bytes();    // of this process, highest so far
+
+class WallClock {
+  public:
+    double seconds() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    }
+
+  private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace orrery

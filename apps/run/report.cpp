@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/run/report.hpp"
+
+#include "orrery_version.hpp"
+#include "workloads/operators/operator.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <sstream>
+
+namespace orrery {
+namespace {
+
+// Over all processes: how often each bundle bound an operator of this kind, and the mean bound.
+struct Binding {
+    std::int64_t collectives = 0, sum_ps = 0;
+    std::map<std::uint32_t, std::int64_t> count;
+};
+
+Binding gather_bounds(World const& world, RunSink::Bounds const& mine) {
+    Binding all{.collectives = world.sum(mine.collectives), .sum_ps = world.sum(mine.sum_ps), .count = {}};
+    std::string text;
+    for (auto const& [bundle, count] : mine.binding) text += fmt::format("{} {}\n", bundle, count);
+    for (auto const& part : world.gather(text)) {
+        std::istringstream in(part);
+        std::uint32_t bundle = 0;
+        std::int64_t count = 0;
+        while (in >> bundle >> count) all.count[bundle] += count;
+    }
+    return all;
+}
+
+std::string binding_text(Job const& job, Binding const& binding) {
+    if (binding.count.empty()) return {};
+    auto const most = std::max_element(binding.count.begin(), binding.count.end(),
+                                       [](auto const& a, auto const& b) { return a.second < b.second; });
+    constexpr std::uint32_t fixed = 0xffffffff;
+    if (most->first == fixed) return "the sender's loop";
+    std::map<std::string, std::int64_t> classes;
+    for (auto const& [bundle, count] : binding.count)
+        classes[bundle == fixed ? "the sender's loop"
+                                : job.fabric().link_classes()[job.fabric().bundles()[bundle].link_class].name] += count;
+    auto const common = std::max_element(classes.begin(), classes.end(),
+                                         [](auto const& a, auto const& b) { return a.second < b.second; });
+    return fmt::format("{}, most often {}", common->first, job.fabric().bundle_name(BundleId{most->first}));
+}
+
+void add_compute(Job const& job, OperationStatistics const& statistics, OpKind kind, Summary::Operation& operation) {
+    OpPrice price;
+    auto const& prices = job.prices();
+    switch (kind) {
+        case OpKind::attention: price = prices.attention; break;
+        case OpKind::gate: price = prices.gate; break;
+        case OpKind::shared_expert: price = prices.shared_expert; break;
+        case OpKind::dense_ffn: price = prices.dense_ffn; break;
+        default: {
+            // The mean rank: its messages and the experts they fall on.
+            auto const messages = static_cast<std::uint64_t>(job.tokens_per_microbatch()) * job.matrices().messages_per_token();
+            price = job.expert_pricer().explain(messages, std::min<std::uint32_t>(job.placement().slots_per_rank(),
+                                                                                 static_cast<std::uint32_t>(messages)));
+        }
+    }
+    operation.bound_by = price.bound_by;
+    operation.bound_s = kind == OpKind::experts ? price.duration.seconds() : statistics.mean(kind).seconds();
+    operation.formula = price.formula;
+}
+
+std::vector<Summary::Operation> operations(World const& world, Job const& job, OperationStatistics const& statistics,
+                                           RunSink const& sink) {
+    std::vector<Summary::Operation> rows;
+    for (int k = 0; k < op_kind_count; ++k) {
+        auto const kind = static_cast<OpKind>(k);
+        bool const communicates = kind == OpKind::dispatch || kind == OpKind::combine;
+        auto const binding = communicates ? gather_bounds(world, sink.bounds(kind)) : Binding{};
+        if (statistics.count(kind) == 0) continue;
+        Summary::Operation operation{.name = name_of(kind),
+                                     .count = statistics.count(kind),
+                                     .mean_s = statistics.mean(kind).seconds(),
+                                     .p50_s = statistics.quantile(kind, 50).seconds(),
+                                     .p99_s = statistics.quantile(kind, 99).seconds(),
+                                     .max_s = statistics.max(kind).seconds(),
+                                     .wait_mean_s = statistics.wait_mean(kind).seconds(),
+                                     .exposed_share = communicates ? statistics.exposed_share(kind) : 1,
+                                     .bound_s = 0,
+                                     .bound_by = {},
+                                     .formula = {}};
+        if (!communicates) {
+            add_compute(job, statistics, kind, operation);
+        } else {
+            if (binding.collectives > 0)
+                operation.bound_s = Time::from_ps(binding.sum_ps / binding.collectives).seconds();
+            operation.bound_by = binding_text(job, binding);
+            operation.formula = explain(job.exchange(kind));
+        }
+        rows.push_back(std::move(operation));
+    }
+    return rows;
+}
+
+std::vector<Summary::Link> hottest(Job const& job, std::vector<std::int64_t> const& bytes, Time span) {
+    std::vector<Summary::Link> links;
+    if (span == Time{}) return links;
+    auto const bundles = job.fabric().bundles();
+    auto const utilisation = [&](std::size_t b) {
+        return static_cast<double>(bytes[b]) / (bundles[b].capacity.bytes_per_s() * span.seconds());
+    };
+    std::vector<std::size_t> used;
+    for (std::size_t b = 0; b < bytes.size(); ++b)
+        if (bytes[b] > 0) used.push_back(b);
+    auto const shown = std::min<std::size_t>(used.size(), 10);
+    std::partial_sort(used.begin(), used.begin() + static_cast<std::ptrdiff_t>(shown), used.end(),
+                      [&](std::size_t a, std::size_t b) {
+                          auto const ua = utilisation(a), ub = utilisation(b);
+                          return ua != ub ? ua > ub : a < b;
+                      });
+    for (std::size_t i = 0; i < shown; ++i)
+        links.push_back({job.fabric().bundle_name(BundleId{static_cast<std::uint32_t>(used[i])}), bytes[used[i]],
+                         utilisation(used[i])});
+    return links;
+}
+
+std::vector<std::string> ignored(Job const& job, std::vector<std::int64_t> const& bytes) {
+    auto list = job.loaded().ignored;
+    std::set<std::string> carrying, all;
+    auto const classes = job.fabric().link_classes();
+    for (auto const& link_class : classes) all.insert(link_class.plane);
+    for (std::size_t b = 0; b < bytes.size(); ++b)
+        if (bytes[b] > 0) carrying.insert(classes[job.fabric().bundles()[b].link_class].plane);
+    for (auto const plane : {"rdma", "vpc", "cpu"})
+        if (!carrying.contains(plane))
+            for (auto const& path : plane_fields_set(job.loaded(), plane))
+                list.push_back(fmt::format("{} has no effect (the {} plane carried no traffic)", path, plane));
+    for (auto const& effect : job.degradations()) {
+        if (effect.changes_nothing) {
+            list.push_back(fmt::format("{} = {} has no effect (rate_factor 1, no extra latency, not down)", effect.where,
+                                       effect.pattern));
+            continue;
+        }
+        bool const touched = std::any_of(effect.bundles.begin(), effect.bundles.end(),
+                                         [&](BundleId b) { return bytes[b.index()] > 0; });
+        if (!touched)
+            list.push_back(fmt::format("{} = {} has no effect (its {} links carried no traffic)", effect.where,
+                                       effect.pattern, effect.links));
+    }
+    return list;
+}
+
+FabricTables tables(Job const& job, std::vector<std::int64_t> const& bytes, std::vector<std::int64_t> const& payload,
+                    Time span) {
+    FabricTables tables;
+    auto const& fabric = job.fabric();
+    for (auto const& link_class : fabric.link_classes()) tables.class_names.push_back(link_class.name);
+    for (std::uint32_t d = 0; d < fabric.domain_count(); ++d) tables.domain_names.push_back(fabric.domain_name(DomainId{d}));
+    auto& table = tables.bundles;
+    for (auto const& bundle : fabric.bundles()) {
+        table.link_class.push_back(bundle.link_class);
+        table.domain.push_back(bundle.domain.value());
+        table.capacity.push_back(bundle.capacity);
+        table.latency.push_back(bundle.latency);
+        table.members.push_back(bundle.member_count);
+    }
+    table.wire_bytes = bytes;
+    table.payload_bytes = payload;
+    tables.bundle_name = [&fabric](std::uint32_t b) { return fabric.bundle_name(BundleId{b}); };
+    tables.span = span;
+    return tables;
+}
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+Manifest manifest(Job const& job, RunFacts const& facts, std::string const& digest) {
+    Manifest manifest;
+    manifest.manifest = {{"scenario", resolved_text(job.loaded())},
+                         {"canonical", canonical_text(job.scenario())},
+                         {"orrery_version", std::string{version_text}},
+                         {"commit", std::string{commit_text}},
+                         {"build", std::string{build_text}},
+                         {"seed", static_cast<std::int64_t>(job.scenario().seed())},
+                         {"routing", job.routing().describe()},
+                         {"placement", job.placement().describe()},
+                         {"flow_epoch", job.flow_epoch_text()},
+                         {"link_bin_ps", job.scenario().output().link_bin()},
+                         {"digest", digest}};
+    manifest.run = {{"command", facts.command}, {"host", host_name()}};
+    return manifest;
+}
+
+}  // namespace
+
+Report make_report(World const& world, Job const& job, Simulation& simulation, RunOutcome const& outcome,
+                   Partition const& partition, RunFacts const& facts) {
+    static_cast<void>(partition);
+    auto const share = simulation.share();
+    auto const words = world.sum(std::vector<std::uint64_t>{share.digest.low, share.digest.high});
+    Digest const digest{words[0], words[1]};
+    auto const sums = world.sum(std::vector<std::int64_t>{
+        share.flows, share.injected_bytes, share.delivered_bytes, share.unfinished_ranks, share.imbalance.ranks_ppm,
+        share.imbalance.experts_ppm, share.imbalance.samples, peak_memory_bytes(),
+        static_cast<std::int64_t>(cpu_seconds() * 1e6)});
+    auto const bytes = world.sum(share.bundle_bytes);
+    auto const payload = world.sum(share.bundle_payload);
+    auto const finish = Time::from_ps(world.max(share.last_finish.ps()));
+
+    auto statistics = simulation.sink().statistics();
+    auto const added = world.sum(std::vector<std::int64_t>(statistics.words().begin(), statistics.words().end()));
+    auto const largest = world.max(std::vector<std::int64_t>(statistics.max_words().begin(), statistics.max_words().end()));
+    std::copy(added.begin(), added.end(), statistics.words().begin());
+    std::copy(largest.begin(), largest.end(), statistics.max_words().begin());
+
+    Report report;
+    auto& summary = report.summary;
+    summary.digest = digest.hex();
+    summary.complete = sums[3] == 0;
+    summary.processes = world.count();
+    summary.simulated_time_s = outcome.last.seconds();
+    summary.step_time_s = finish.seconds();
+    summary.wall_s = facts.wall_s;
+    summary.cpu_s = static_cast<double>(sums[8]) * 1e-6;
+    summary.peak_rss_bytes = sums[7];
+    summary.events = outcome.events;
+    summary.flows = sums[0];
+    summary.packet_hops = 0;
+    summary.windows = outcome.windows;
+    summary.network_model = job.scenario().network().model() == "flow" ? fmt::format("flow, {}", job.flow_epoch_text())
+                                                                       : job.scenario().network().model();
+    summary.fabric = fmt::format("{}, {} of {} ranks", job.fabric().kind(), job.ranks(), job.fabric().rank_count());
+    summary.model = job.model().name;
+    summary.conservation = {sums[1], sums[2], 0, sums[1] - sums[2]};
+    ORRERY_ENSURE(!summary.complete || sums[1] == sums[2], "bytes are not conserved: {} injected, {} delivered", sums[1],
+                  sums[2]);
+    summary.operations = operations(world, job, statistics, simulation.sink());
+    summary.links = hottest(job, bytes, outcome.last);
+    if (sums[6] > 0)
+        summary.imbalance = {static_cast<double>(sums[4]) / static_cast<double>(sums[6]) * 1e-6,
+                             static_cast<double>(sums[5]) / static_cast<double>(sums[6]) * 1e-6};
+    summary.ignored = ignored(job, bytes);
+    summary.warnings = job.warnings();
+    summary.warnings.insert(summary.warnings.end(), facts.extra_warnings.begin(), facts.extra_warnings.end());
+    report.tables = tables(job, bytes, payload, outcome.last);
+    report.manifest = manifest(job, facts, summary.digest);
+    add_to_manifest(report.manifest, summary);
+    return report;
+}
+
+}  // namespace orrery

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the shares of all processes to the summary, the manifest and the tables of the timeline.
+#pragma once
+
+#include "apps/run/job.hpp"
+#include "apps/run/simulation.hpp"
+#include "io/summary/summary.hpp"
+#include "io/timeline/manifest.hpp"
+#include "partitions/world.hpp"
+
+#include <string>
+#include <vector>
+
+namespace orrery {
+
+// What a run shows, complete on process 0.
+struct Report {
+    Summary summary;
+    FabricTables tables;
+    Manifest manifest;
+};
+
+struct RunFacts {
+    std::string command;
+    double wall_s = 0;
+    std::vector<std::string> extra_warnings;
+};
+
+// Collective.
+Report make_report(World const& world, Job const& job, Simulation& simulation, RunOutcome const& outcome,
+                   Partition const& partition, RunFacts const& facts);
+
+}  // namespace orrery

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/run/run_sink.hpp"
+
+#include <algorithm>
+
+namespace orrery {
+
+void RunSink::add(OperationRow const& row) {
+    statistics_.add(row);
+    ++operations_;
+    next_->add(row);
+}
+
+void RunSink::add(CollectiveRow const& row) {
+    auto& bounds = bounds_[static_cast<std::size_t>(row.kind)];
+    ++bounds.collectives;
+    bounds.sum_ps += row.bound.ps();
+    ++bounds.binding[row.bound_bundle];
+    next_->add(row);
+}
+
+void RunSink::forward_bins() {
+    std::sort(bins_.begin(), bins_.end(), [](LinkBinRow const& a, LinkBinRow const& b) {
+        return a.bin != b.bin ? a.bin < b.bin : a.bundle < b.bundle;
+    });
+    for (auto const& row : bins_) next_->add(row);
+    bins_.clear();
+}
+
+void RunSink::forward_pairs() {
+    std::sort(pairs_.begin(), pairs_.end(), [](PairRow const& a, PairRow const& b) {
+        return a.source != b.source ? a.source < b.source : a.target < b.target;
+    });
+    for (auto const& row : pairs_) next_->add(row);
+    pairs_.clear();
+    pairs_.shrink_to_fit();
+}
+
+}  // namespace orrery

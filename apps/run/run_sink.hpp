@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the rows of one process pass on their way to its part of the timeline: counted, summed, forwarded.
+#pragma once
+
+#include "core/records.hpp"
+#include "io/summary/statistics.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace orrery {
+
+class RunSink final : public TimelineSink {
+  public:
+    explicit RunSink(TimelineSink& next) : next_(&next) {}
+
+    void add(OperationRow const& row) override;
+    void add(CollectiveRow const& row) override;
+    void add(ExpertLoadRow const& row) override { next_->add(row); }
+    void add(LinkBinRow const& row) override { bins_.push_back(row); }
+    void add(PairRow const& row) override { pairs_.push_back(row); }
+
+    // Link bins come from several domains; this puts the collected ones in order and forwards them.
+    void forward_bins();
+    // The same for the pairs of several domains, once at the end.
+    void forward_pairs();
+
+    OperationStatistics& statistics() { return statistics_; }
+    std::int64_t operations() const { return operations_; }
+
+    // Of dispatch and combine: the mean bound and which bundle binds how often.
+    struct Bounds {
+        std::int64_t collectives = 0;
+        std::int64_t sum_ps = 0;
+        std::map<std::uint32_t, std::int64_t> binding;
+    };
+    Bounds const& bounds(OpKind kind) const { return bounds_[static_cast<std::size_t>(kind)]; }
+
+  private:
+    TimelineSink* next_;
+    OperationStatistics statistics_;
+    std::int64_t operations_ = 0;
+    std::array<Bounds, op_kind_count> bounds_;
+    std::vector<LinkBinRow> bins_;
+    std::vector<PairRow> pairs_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// One process's share of a run: its LPs, the window loop, and what they counted.
+#pragma once
+
+#include "apps/run/heartbeat.hpp"
+#include "apps/run/job.hpp"
+#include "apps/run/run_sink.hpp"
+#include "core/window_loop.hpp"
+#include "workloads/programs/moe_rank.hpp"
+#include "workloads/programs/moe_traffic.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace orrery {
+
+class Simulation {
+  public:
+    struct Options {
+        RunLimits limits;
+        Progress progress = Progress::off;
+        Time window_width;             // zero: the lookahead
+        std::function<void()> flush = [] {};
+    };
+
+    // Builds the LPs that `owner` gives to exchange.index().
+    Simulation(Job const& job, std::span<std::uint32_t const> owner, Exchange& exchange, TimelineSink& timeline,
+               Options options);
+
+    // To the end or to a limit; then the rows that sum over the run have been emitted as well.
+    RunOutcome run();
+
+    // For drivers that step several simulations in one process.
+    WindowLoop& loop() { return *loop_; }
+    RunOutcome close();
+
+    // What this process counted.
+    struct Share {
+        Digest digest;
+        std::int64_t flows = 0, injected_bytes = 0, delivered_bytes = 0;
+        std::int64_t unfinished_ranks = 0;
+        Time last_finish;
+        std::vector<std::int64_t> bundle_bytes, bundle_payload;  // by BundleId of the whole fabric
+        MoeTraffic::Imbalance imbalance;
+    };
+    Share share() const;
+    RunSink& sink() { return sink_; }
+    // Lines that say what unfinished ranks wait for; empty when all are done.
+    std::vector<std::string> waiting() const;
+
+  private:
+    std::unique_ptr<TransferEngine> make_engine(DomainId domain) const;
+
+    Job const* job_;
+    RunSink sink_;
+    std::unique_ptr<MoeTraffic> traffic_;
+    std::vector<LpId> rank_domains_;               // flat; spans of it are handed to the ranks
+    std::vector<std::unique_ptr<MoeRank>> ranks_;
+    std::vector<std::unique_ptr<ExchangeDomain>> domains_;
+    std::unique_ptr<Heartbeat> heartbeat_;
+    std::unique_ptr<WindowLoop> loop_;
+};
+
+}  // namespace orrery

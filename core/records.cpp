@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/records.hpp"
+
+#include <array>
+
+namespace orrery {
+
+char const* name_of(OpKind kind) {
+    static constexpr std::array<char const*, op_kind_count> names = {
+        "attention", "gate", "dispatch", "experts", "combine", "shared_expert", "dense_ffn"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace orrery

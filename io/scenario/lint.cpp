@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cross-field rules: one function each, listed in lint().
+#include "io/scenario/lint.hpp"
+
+#include "io/scenario/condition.hpp"
+#include "io/scenario/quantity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace orrery::loader {
+
+namespace {
+
+bool usable(Draft const& draft, std::initializer_list<char const*> paths) {
+    return std::none_of(paths.begin(), paths.end(), [&](char const* path) { return draft.failed.contains(path); });
+}
+
+// Where the user can change it: the first of the paths that is written somewhere, else the file.
+Place place_of(Draft const& draft, std::initializer_list<char const*> paths) {
+    for (char const* path : paths)
+        if (auto const found = draft.origin.find(path); found != draft.origin.end()) return found->second;
+    return {draft.file, {}};
+}
+
+void hosts_per_leaf(Draft& draft) {
+    if (draft.scenario.fabric().kind() != "leaf_spine") return;
+    if (!usable(draft, {"fabric.leaf_spine.hosts", "fabric.leaf_spine.hosts_per_leaf"})) return;
+    auto const& spec = draft.scenario.fabric().leaf_spine();
+    if (spec.hosts() % spec.hosts_per_leaf() == 0) return;
+    draft.problems.add(
+        place_of(draft, {"fabric.leaf_spine.hosts_per_leaf", "fabric.leaf_spine.hosts"}),
+        fmt::format("fabric.leaf_spine.hosts_per_leaf = {} (does not divide fabric.leaf_spine.hosts = {}) "
+                    "nearest that do: {}",
+                    spec.hosts_per_leaf(), spec.hosts(), nearest_divisors(spec.hosts(), spec.hosts_per_leaf(), 4096)));
+}
+
+void microbatches(Draft& draft) {
+    if (!usable(draft, {"workload.microbatches", "workload.batch_per_rank", "workload.context", "workload.phase",
+                        "workload.tokens_per_sequence"}))
+        return;
+    auto const& w = draft.scenario.workload();
+    std::uint64_t const per_sequence = w.phase() == "prefill" ? w.context() : w.tokens_per_sequence();
+    std::uint64_t const tokens = w.batch_per_rank() * per_sequence;
+    if (w.microbatches() == 0 || tokens % w.microbatches() == 0) return;
+    draft.problems.add(
+        place_of(draft, {"workload.microbatches", "workload.batch_per_rank", "workload.tokens_per_sequence"}),
+        fmt::format("workload.microbatches = {} (does not divide the {} tokens of a rank: {} sequences of {}) "
+                    "nearest that do: {}",
+                    w.microbatches(), tokens, w.batch_per_rank(), per_sequence,
+                    nearest_divisors(tokens, w.microbatches(), 8)));
+}
+
+void flow_epoch(Draft& draft) {
+    std::string const path = "network.flow.epoch";
+    std::string const& epoch = draft.scenario.network().flow().epoch();
+    if (draft.failed.contains(path) || epoch.empty() || epoch == "exact" || epoch == "auto") return;
+    Place const place = place_of(draft, {"network.flow.epoch"});
+    auto const time = quantity::parse_integer(quantity::Dimension::time, epoch, "1us");
+    if (!time) {
+        bool const number = !epoch.empty() && epoch.find_first_of("0123456789") == 0;
+        draft.problems.refuse(
+            place, path, epoch,
+            number ? time.refusal : quantity::Refusal{"must be exact, auto or a time", "write auto or 1us"});
+    } else if (*time.value < 1'000 || *time.value > 1'000'000'000'000) {
+        draft.problems.refuse(place, path, epoch, {"must be from 1ns to 1s", "write 1us, auto or exact"});
+    }
+}
+
+}  // namespace
+
+void lint(Draft& draft) {
+    hosts_per_leaf(draft);
+    microbatches(draft);
+    flow_epoch(draft);
+}
+
+std::vector<std::string> find_cancelled(Draft const& draft) {
+    std::vector<std::string> cancelled;
+    auto const& degrade = draft.scenario.fabric().degrade();
+    for (int i = 0; i < degrade.size(); ++i) {
+        auto const& d = degrade[i];
+        std::string const path = fmt::format("fabric.degrade[{}]", i);
+        if (d.down()) {
+            if (draft.origin.contains(path + ".rate_factor"))
+                cancelled.push_back(
+                    fmt::format("{0}.rate_factor = {1} has no effect ({0}.down is true)", path, d.rate_factor()));
+            if (draft.origin.contains(path + ".extra_latency"))
+                cancelled.push_back(fmt::format("{0}.extra_latency = {1} has no effect ({0}.down is true)", path,
+                                                quantity::print(quantity::Dimension::time, d.extra_latency())));
+        } else if (d.rate_factor() == 1.0 && d.extra_latency() == 0) {
+            cancelled.push_back(fmt::format("{}.links = {} has no effect (nothing is changed)", path, d.links()));
+        }
+    }
+    return cancelled;
+}
+
+std::string nearest_divisors(std::uint64_t n, std::uint64_t d, std::uint64_t most) {
+    std::uint64_t below = 0, above = 0;
+    auto const consider = [&](std::uint64_t divisor) {
+        if (divisor < d) below = std::max(below, divisor);
+        if (divisor > d && divisor <= most && (above == 0 || divisor < above)) above = divisor;
+    };
+    for (std::uint64_t i = 1; i <= n / i; ++i) {
+        if (n % i != 0) continue;
+        consider(i);
+        consider(n / i);
+    }
+    if (below == 0) return fmt::format("{}", above);
+    return above == 0 ? fmt::format("{}", below) : fmt::format("{} or {}", below, above);
+}
+
+}  // namespace orrery::loader

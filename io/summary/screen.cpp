@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/summary/screen.hpp"
+
+#include "core/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace orrery {
+namespace {
+
+std::string seconds_text(double seconds) {
+    if (!std::isfinite(seconds) || seconds < 0) return "?";
+    return to_string(Time::from_ps(static_cast<std::int64_t>(std::llround(std::min(seconds, 9e6) * 1e12))));
+}
+
+std::string percent_text(double share) {
+    return fmt::format("{:.1f} %", share * 100);
+}
+
+// 1234567 -> "1,234,567"
+std::string grouped(std::int64_t value) {
+    auto text = fmt::format("{}", value);
+    for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > (value < 0 ? 1 : 0); at -= 3)
+        text.insert(static_cast<std::size_t>(at), 1, ',');
+    return text;
+}
+
+class Screen {
+  public:
+    void line(std::string const& text = {}) {
+        auto plain = text;
+        std::ranges::replace_if(plain, [](char c) { return c < ' ' || c > '~'; }, '?');
+        out_ += shorten(plain, screen_columns) + "\n";
+    }
+    // Up to `limit` entries, then how many there are beyond them.
+    void list(char const* title, std::vector<std::string> const& entries, std::size_t limit) {
+        if (entries.empty()) return;
+        line(title);
+        auto const shown = std::min(entries.size(), limit);
+        for (std::size_t i = 0; i < shown; ++i) line("  " + entries[i]);
+        if (shown < entries.size()) line(fmt::format("  and {} more in summary.json", entries.size() - shown));
+    }
+    std::string take() { return std::move(out_); }
+
+  private:
+    std::string out_;
+};
+
+void add_title(Screen& screen, Summary const& s, ScreenExtras const& extras) {
+    screen.line(fmt::format("{}: {} on {}, {} network", shorten(extras.scenario, 28), shorten(s.model, 20),
+                            shorten(s.fabric, 16), shorten(s.network_model, 8)));
+    if (!s.complete) screen.line("INCOMPLETE: the workload did not finish; figures cover what did");
+    screen.line(fmt::format("Step time {}   (simulated {}, {} events, {} flows)", seconds_text(s.step_time_s),
+                            seconds_text(s.simulated_time_s), grouped(s.events), grouped(s.flows)));
+    screen.line();
+}
+
+bool is_communication(Summary::Operation const& o) {
+    return o.name == "dispatch" || o.name == "combine";
+}
+
+void add_operations(Screen& screen, Summary const& s) {
+    screen.line(fmt::format("{:<13}{:>9}{:>9}{:>9}{:>9}{:>5}{:>9}  {}", "operation", "mean", "p50", "p99", "max",
+                            "exp.", "bound", "bound by"));
+    for (auto const& o : s.operations)
+        screen.line(fmt::format("{:<13}{:>9}{:>9}{:>9}{:>9}{:>5}{:>9}  {}", shorten(o.name, 13), seconds_text(o.mean_s),
+                                seconds_text(o.p50_s), seconds_text(o.p99_s), seconds_text(o.max_s),
+                                is_communication(o) ? fmt::format("{:.0f}%", o.exposed_share * 100) : "-",
+                                o.bound_s > 0 ? seconds_text(o.bound_s) : "-",
+                                o.bound_by.empty() ? "-" : shorten(o.bound_by, 15)));
+    for (auto const& o : s.operations) {
+        if (!is_communication(o)) continue;
+        screen.line(fmt::format("{}: waiting for peers {} ({}), transfer {}", o.name, seconds_text(o.wait_mean_s),
+                                percent_text(o.mean_s > 0 ? o.wait_mean_s / o.mean_s : 0),
+                                seconds_text(std::max(0.0, o.mean_s - o.wait_mean_s))));
+    }
+    screen.line();
+}
+
+void add_links(Screen& screen, Summary const& s) {
+    screen.line(fmt::format("{:<52}{:>14}{:>14}", "hottest links", "bytes", "utilisation"));
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, s.links.size()); ++i)
+        screen.line(fmt::format("  {:<50}{:>14}{:>14}", shorten(s.links[i].name, 50), bytes_text(s.links[i].bytes),
+                                percent_text(s.links[i].utilisation)));
+    if (s.links.empty()) screen.line("  none carried traffic");
+    screen.line();
+}
+
+void add_balance(Screen& screen, Summary const& s) {
+    screen.line(
+        fmt::format("Imbalance (max/mean): ranks {:.3f}, experts {:.3f}", s.imbalance.ranks, s.imbalance.experts));
+    auto const& c = s.conservation;
+    bool const holds = c.injected_bytes == c.delivered_bytes + c.dropped_bytes + c.in_flight_bytes;
+    auto const arrived =
+        fmt::format("Bytes: {} injected {} {} delivered", c.injected_bytes, holds ? "=" : "!=", c.delivered_bytes);
+    auto const rest = fmt::format(" + {} dropped + {} in flight", c.dropped_bytes, c.in_flight_bytes);
+    if (arrived.size() + rest.size() <= screen_columns) {  // digits are never shortened
+        screen.line(arrived + rest);
+    } else {
+        screen.line(arrived);
+        screen.line("      " + rest);
+    }
+}
+
+}  // namespace
+
+std::string shorten(std::string const& text, std::size_t width) {
+    if (text.size() <= width) return text;
+    if (width <= 2) return std::string(width, '.');
+    auto const kept = width - 2, head = (kept + 1) / 2;
+    return text.substr(0, head) + ".." + text.substr(text.size() - (kept - head));
+}
+
+std::string render_screen(Summary const& s, ScreenExtras const& extras) {
+    Screen screen;
+    add_title(screen, s, extras);
+    add_operations(screen, s);
+    add_links(screen, s);
+    add_balance(screen, s);
+    screen.list("Ignored or without effect:", s.ignored, 4);
+    screen.list("Warnings:", s.warnings, 2);
+    screen.line(fmt::format("Wall {:.2f} s, CPU {:.2f} s, memory {}, {} process{}", s.wall_s, s.cpu_s,
+                            bytes_text(s.peak_rss_bytes), s.processes, s.processes == 1 ? "" : "es"));
+    screen.line("Timeline: " + shorten(extras.output, screen_columns - 10));
+    screen.line("digest: " + s.digest);
+    return screen.take();
+}
+
+}  // namespace orrery

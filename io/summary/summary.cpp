@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/summary/summary.hpp"
+
+#include "io/timeline/atomic_file.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <span>
+
+namespace orrery {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(Summary::Operation const& o) {
+    return {{"name", o.name},
+            {"count", o.count},
+            {"mean_s", o.mean_s},
+            {"p50_s", o.p50_s},
+            {"p99_s", o.p99_s},
+            {"max_s", o.max_s},
+            {"wait_mean_s", o.wait_mean_s},
+            {"exposed_share", o.exposed_share},
+            {"bound_s", o.bound_s},
+            {"bound_by", o.bound_by},
+            {"formula", o.formula}};
+}
+
+Json to_json(Summary const& s) {
+    auto operations = Json::array(), links = Json::array();
+    for (auto const& operation : s.operations) operations.push_back(to_json(operation));
+    for (auto const& link : s.links)
+        links.push_back({{"name", link.name}, {"bytes", link.bytes}, {"utilisation", link.utilisation}});
+    return {{"digest", s.digest},
+            {"complete", s.complete},
+            {"processes", s.processes},
+            {"simulated_time_s", s.simulated_time_s},
+            {"step_time_s", s.step_time_s},
+            {"wall_s", s.wall_s},
+            {"cpu_s", s.cpu_s},
+            {"peak_rss_bytes", s.peak_rss_bytes},
+            {"events", s.events},
+            {"flows", s.flows},
+            {"packet_hops", s.packet_hops},
+            {"windows", s.windows},
+            {"network_model", s.network_model},
+            {"fabric", s.fabric},
+            {"model", s.model},
+            {"conservation",
+             {{"injected_bytes", s.conservation.injected_bytes},
+              {"delivered_bytes", s.conservation.delivered_bytes},
+              {"dropped_bytes", s.conservation.dropped_bytes},
+              {"in_flight_bytes", s.conservation.in_flight_bytes}}},
+            {"operations", operations},
+            {"links", links},
+            {"imbalance", {{"ranks", s.imbalance.ranks}, {"experts", s.imbalance.experts}}},
+            {"ignored", s.ignored},
+            {"warnings", s.warnings}};
+}
+
+}  // namespace
+
+void write_summary_json(std::filesystem::path const& path, Summary const& summary) {
+    // Names may come from files of any encoding: what is not UTF-8 is replaced, never a reason to lose the result.
+    auto const text = to_json(summary).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    replace_file(path, std::as_bytes(std::span(text)));
+}
+
+void add_to_manifest(Manifest& manifest, Summary const& s) {
+    auto& summary = manifest.summary;
+    summary.push_back({"complete", std::int64_t{s.complete}});
+    summary.push_back({"simulated_time_s", s.simulated_time_s});
+    summary.push_back({"step_time_s", s.step_time_s});
+    summary.push_back({"events", s.events});
+    summary.push_back({"flows", s.flows});
+    summary.push_back({"packet_hops", s.packet_hops});
+    summary.push_back({"injected_bytes", s.conservation.injected_bytes});
+    summary.push_back({"delivered_bytes", s.conservation.delivered_bytes});
+    summary.push_back({"dropped_bytes", s.conservation.dropped_bytes});
+    summary.push_back({"in_flight_bytes", s.conservation.in_flight_bytes});
+    summary.push_back({"imbalance_ranks", s.imbalance.ranks});
+    summary.push_back({"imbalance_experts", s.imbalance.experts});
+    auto& run = manifest.run;
+    run.push_back({"processes", s.processes});
+    run.push_back({"windows", s.windows});
+    run.push_back({"wall_s", s.wall_s});
+    run.push_back({"cpu_s", s.cpu_s});
+    run.push_back({"peak_rss_bytes", s.peak_rss_bytes});
+}
+
+}  // namespace orrery

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result of a run in one page: what summary.json holds (docs/summary.md) and what the result screen shows.
+#pragma once
+
+#include "io/timeline/manifest.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace orrery {
+
+struct Summary {
+    struct Conservation {
+        std::int64_t injected_bytes = 0, delivered_bytes = 0, dropped_bytes = 0, in_flight_bytes = 0;
+    };
+    struct Operation {
+        std::string name;
+        std::int64_t count = 0;
+        double mean_s = 0, p50_s = 0, p99_s = 0, max_s = 0;
+        double wait_mean_s = 0;    // of mean_s: waiting for peers that had not started
+        double exposed_share = 0;  // of the duration: the compute stream was idle
+        double bound_s = 0;        // no schedule could be faster; 0: none is known
+        std::string bound_by;      // a link, an engine, "fixed cost"; empty: none is known
+        std::string formula;       // what priced the duration
+    };
+    struct Link {
+        std::string name;
+        std::int64_t bytes = 0;
+        double utilisation = 0;
+    };
+    struct Imbalance {
+        double ranks = 1, experts = 1;  // maximum over mean of received tokens
+    };
+
+    std::string digest;
+    bool complete = false;
+    std::int64_t processes = 1;
+    double simulated_time_s = 0, step_time_s = 0;
+    double wall_s = 0, cpu_s = 0;     // CPU: summed over processes
+    std::int64_t peak_rss_bytes = 0;  // summed over processes
+    std::int64_t events = 0, flows = 0, packet_hops = 0, windows = 0;
+    std::string network_model, fabric, model;
+    Conservation conservation;
+    std::vector<Operation> operations;
+    std::vector<Link> links;  // hottest first
+    Imbalance imbalance;
+    std::vector<std::string> ignored, warnings;
+};
+
+// Replaces the file at once. InputError with path and reason when that fails.
+void write_summary_json(std::filesystem::path const& path, Summary const& summary);
+
+// Adds the scalars of a summary to /summary and those that depend on the execution to /run.
+void add_to_manifest(Manifest& manifest, Summary const& summary);
+
+}  // namespace orrery

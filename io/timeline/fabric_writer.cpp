@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/timeline/fabric_writer.hpp"
+
+#include "core/check.hpp"
+#include "io/timeline/table.hpp"
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+
+namespace orrery {
+namespace {
+
+template <class T>
+constexpr hdf5::Element element_of() {
+    if constexpr (std::is_same_v<T, std::uint32_t>) return hdf5::Element::u32;
+    if constexpr (std::is_same_v<T, std::int64_t>) return hdf5::Element::i64;
+    if constexpr (std::is_same_v<T, double>) return hdf5::Element::f64;
+}
+
+// A group of columns with one row per listed bundle.
+class BundleColumns {
+  public:
+    BundleColumns(hdf5::Group group, std::vector<std::uint32_t> const& listed)
+        : group_(std::move(group)), listed_(&listed) {}
+
+    hdf5::Group& group() { return group_; }
+
+    template <class Value>
+    void write(char const* name, char const* unit, char const* long_name, Value&& value_of) {
+        using T = std::invoke_result_t<Value, std::uint32_t>;
+        std::vector<T> values;
+        for (auto const bundle : *listed_) values.push_back(value_of(bundle));
+        store(name, unit, long_name, {element_of<T>()}, std::as_bytes(std::span(values)));
+    }
+    template <class Text>
+    void write_text(char const* name, char const* long_name, Text&& text_of) {
+        std::vector<std::string> texts;
+        std::size_t width = 1;
+        for (auto const bundle : *listed_) width = std::max(width, texts.emplace_back(text_of(bundle)).size());
+        std::vector<std::byte> bytes(width * texts.size());
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            std::ranges::copy(std::as_bytes(std::span(texts[i])), bytes.data() + i * width);
+        store(name, "", long_name, {hdf5::Element::text, width}, bytes);
+    }
+
+  private:
+    void store(char const* name, char const* unit, char const* long_name, hdf5::RowType type,
+               std::span<std::byte const> bytes) {
+        auto dataset = group_.create_dataset(name, type, timeline_chunk_rows);
+        dataset.set_attribute("units", unit);
+        dataset.set_attribute("long_name", long_name);
+        dataset.append(bytes);
+    }
+
+    hdf5::Group group_;
+    std::vector<std::uint32_t> const* listed_;
+};
+
+std::vector<std::uint32_t> listed_bundles(BundleTable const& table, std::size_t all_bundles) {
+    std::vector<std::uint32_t> listed;
+    for (std::uint32_t bundle = 0; bundle < table.size(); ++bundle)
+        if (table.size() <= all_bundles || table.wire_bytes[bundle] > 0) listed.push_back(bundle);
+    return listed;
+}
+
+// One division of exactly computed integers: the same bits everywhere.
+double utilisation(std::int64_t bytes, Rate capacity, Time span) {
+    if (capacity == Rate{} || span == Time{}) return 0;
+    auto const bit_ps = static_cast<Int128>(bytes) * 8'000'000'000'000;
+    auto const possible = static_cast<Int128>(capacity.bits_per_s()) * span.ps();
+    return static_cast<double>(bit_ps) / static_cast<double>(possible);
+}
+
+}  // namespace
+
+void write_fabric(hdf5::Group& file, FabricTables const& fabric, std::size_t all_bundles) {
+    auto const& t = fabric.bundles;
+    for (auto const size : {t.link_class.size(), t.domain.size(), t.latency.size(), t.members.size(),
+                            t.wire_bytes.size(), t.payload_bytes.size()})
+        ORRERY_ENSURE(size == t.size(), "columns of {} and {} bundles", size, t.size());
+    auto const listed = listed_bundles(t, all_bundles);
+
+    auto parent = file.create_group("fabric");
+    parent.set_attribute("long_name", "the links of the fabric");
+    parent.set_attribute("bundle_count", static_cast<std::int64_t>(t.size()));
+    BundleColumns bundles(parent.create_group("bundles"), listed);
+    bundles.group().set_attribute("long_name", "parallel links that a striped transfer uses together");
+    bundles.group().set_attribute("listed", listed.size() == t.size() ? "all" : "those that carried traffic");
+    bundles.write("id", "1", "number of the bundle", [](std::uint32_t b) { return b; });
+    bundles.write_text("name", "name of the bundle", fabric.bundle_name);
+    bundles.write_text("class", "class of its links", [&](auto b) { return fabric.class_names.at(t.link_class[b]); });
+    bundles.write_text("domain", "domain of links that it belongs to",
+                       [&](auto b) { return fabric.domain_names.at(t.domain[b]); });
+    bundles.write("capacity", "bit/s", "what a striped transfer can use of it",
+                  [&](auto b) { return t.capacity[b].bits_per_s(); });
+    bundles.write("latency", "ps", "one-way latency of the slowest member in use",
+                  [&](auto b) { return t.latency[b].ps(); });
+    bundles.write("members", "1", "number of physical links", [&](auto b) { return t.members[b]; });
+
+    BundleColumns links(file.create_group("links"), listed);
+    links.group().set_attribute("long_name", "what each bundle carried over the whole run");
+    links.group().set_attribute("span_ps", fabric.span.ps());
+    links.write("bundle", "1", "bundle, the rows are those of /fabric/bundles", [](std::uint32_t b) { return b; });
+    links.write("wire_bytes", "B", "bytes on the wire, protocol overhead included",
+                [&](auto b) { return t.wire_bytes[b]; });
+    links.write("payload_bytes", "B", "payload bytes", [&](auto b) { return t.payload_bytes[b]; });
+    links.write("utilisation", "1", "wire bytes over what the capacity could carry in the whole run",
+                [&](auto b) { return utilisation(t.wire_bytes[b], t.capacity[b], fabric.span); });
+}
+
+}  // namespace orrery

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of a part that do not fill a chunk yet, kept in a small checked file beside it.
+//
+// They are not in the HDF5 file because a compressed chunk that is not full moves when it grows: a kill at that moment
+// loses rows that had been flushed. Layout, little-endian: magic, payload length, checksum, payload; the payload is,
+// per table in the order of timeline_tables(), the number of rows in the HDF5 file before it, its own number of rows,
+// and the bytes of each column.
+#pragma once
+
+#include "io/timeline/table.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+namespace orrery {
+
+struct TailTable {
+    std::uint64_t first_row = 0;  // rows of the HDF5 file that these follow
+    RowBlock const* rows = nullptr;
+};
+
+struct TailRows {
+    std::uint64_t first_row = 0;
+    RowBlock rows;
+};
+
+// One entry per table.
+void write_tail(std::filesystem::path const& path, std::vector<TailTable> const& tables);
+
+// Nothing when there is no such file; InputError when it is damaged.
+std::optional<std::vector<TailRows>> read_tail(std::filesystem::path const& path);
+
+}  // namespace orrery

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "netmodels/exchange/exchange_domain.hpp"
+
+#include "netmodels/topology/fabric.hpp"
+
+#include <algorithm>
+
+namespace orrery {
+namespace {
+
+// A transfer's cookie: slot, source, target. Also the order of completions within one picosecond.
+constexpr std::uint64_t cookie_of(std::uint32_t slot, std::uint32_t source, std::uint32_t target) {
+    return static_cast<std::uint64_t>(slot) << 32 | static_cast<std::uint64_t>(source) << 16 | target;
+}
+constexpr std::uint32_t slot_of(std::uint64_t cookie) { return static_cast<std::uint32_t>(cookie >> 32); }
+constexpr std::uint32_t source_of(std::uint64_t cookie) { return static_cast<std::uint32_t>(cookie >> 16) & 0xffff; }
+constexpr std::uint32_t target_of(std::uint64_t cookie) { return static_cast<std::uint32_t>(cookie) & 0xffff; }
+
+constexpr std::uint32_t fixed_costs_bind = 0xffffffff;
+
+}  // namespace
+
+ExchangeDomain::ExchangeDomain(DomainId domain, Fabric const& fabric, DomainMap const& map,
+                               std::vector<GroupLayout> const& layouts, ExchangeTraffic& traffic,
+                               std::unique_ptr<TransferEngine> engine, RankId first_rank, Pairs pairs,
+                               TimelineSink& sink)
+    : domain_(domain),
+      fabric_(&fabric),
+      map_(&map),
+      layouts_(&layouts),
+      traffic_(&traffic),
+      engine_(std::move(engine)),
+      first_rank_(first_rank),
+      pairs_(pairs),
+      sink_(&sink),
+      bundle_bytes_(map.bundles(domain).size(), 0),
+      bundle_payload_(bundle_bytes_) {}
+
+void ExchangeDomain::handle(Event const& event, Outbox& out) {
+    switch (event.kind) {
+        case exchange_post: return post(event, out);
+        case begin_event:
+            return begin(static_cast<std::uint32_t>(event.body[0]), static_cast<std::uint32_t>(event.body[1]),
+                         event.when, out);
+        case close_event: return close(event);
+        case tick_event: return tick(event.when, out);
+        default: ORRERY_ENSURE(false, "domain {} got an event of kind {}", domain_.value(), event.kind);
+    }
+}
+
+RankId ExchangeDomain::rank_of(Instance const& instance, std::uint32_t member) const {
+    return RankId{traffic_->first_rank(instance.key.group).value() + member};
+}
+
+Route ExchangeDomain::route(Instance const& instance, std::uint32_t source, std::uint32_t target) const {
+    return fabric_->route(rank_of(instance, source), rank_of(instance, target));
+}
+
+std::uint32_t ExchangeDomain::instance_of(ExchangeKey key) {
+    if (auto const it = open_.find(key); it != open_.end()) return it->second;
+    auto const free = std::find_if(instances_.begin(), instances_.end(), [](Instance const& i) { return !i.open; });
+    auto const slot = static_cast<std::uint32_t>(free - instances_.begin());
+    if (free == instances_.end()) instances_.emplace_back();
+    auto& instance = instances_[slot];
+    instance = Instance{.key = key,
+                        .plan = &traffic_->plan(key.kind),
+                        .part = (*layouts_)[key.group].part(domain_),
+                        .members = std::move(instance.members),
+                        .bundle_bytes = std::move(instance.bundle_bytes),
+                        .open = true};
+    ORRERY_ENSURE(instance.part != nullptr, "group {} has no pair in domain {}", key.group, domain_.value());
+    auto const members = traffic_->members(key.group);
+    ORRERY_ENSURE(members <= 0xffff, "an exchange of {} members", members);
+    instance.members.assign(members, Member{});
+    instance.bundle_bytes.assign(bundle_bytes_.size(), 0);
+    for (std::uint32_t m = 0; m < members; ++m)
+        instance.members[m].awaited = instance.plan->style == ExchangeStyle::push ? instance.part->senders_to[m] : 0;
+    traffic_->open(key);
+    open_.emplace(key, slot);
+    return slot;
+}
+
+void ExchangeDomain::post(Event const& event, Outbox& out) {
+    auto const key = ExchangeKey::unpack(event.body[0]);
+    auto const slot = instance_of(key);
+    auto& instance = instances_[slot];
+    auto const& plan = *instance.plan;
+    auto const index = event.source.value() + first_rank_.value() - traffic_->first_rank(key.group).value();
+    auto& member = instance.members[index];
+    ORRERY_ENSURE(!member.posted, "member {} of group {} posted twice", index, key.group);
+    auto const started = Time::from_ps(static_cast<std::int64_t>(event.body[1]));
+    member.posted = true;
+    ++instance.posted;
+    instance.first_start = std::min(instance.first_start, started);
+    instance.last_start = std::max(instance.last_start, started);
+
+    traffic_->sent_by(key, index, shares_);
+    std::uint64_t messages = 0;
+    for (auto const& share : shares_) messages += share.messages;
+    auto const loop = plan.loop_time(messages);
+    instance.longest_loop = std::max(instance.longest_loop, loop);
+    member.loop_end = member.send_done = event.when + loop;
+
+    if (plan.style == ExchangeStyle::pull) {
+        member.begun = false;
+        if (instance.posted == instance.part->participants) announce_all(slot, out);
+    } else if (plan.loop == ExchangeLoop::prepared && loop > Time{}) {
+        out.schedule(member.loop_end, begin_event, {slot, index, 0, 0, 0});
+    } else {
+        if (loop > Time{} && messages > 0) {
+            auto const bits = static_cast<UInt128>(messages) * static_cast<std::uint64_t>(plan.wire_bytes) *
+                              8'000'000'000'000U / static_cast<std::uint64_t>(loop.ps());
+            member.engine = engine_->open_engine(Rate::from_bits_per_s(static_cast<std::int64_t>(
+                std::min<UInt128>(bits, static_cast<UInt128>(100'000'000'000'000)))));
+        }
+        begin(slot, index, event.when, out);
+    }
+}
+
+void ExchangeDomain::announce_all(std::uint32_t slot, Outbox& out) {
+    auto const& instance = instances_[slot];
+    auto const members = static_cast<std::uint32_t>(instance.members.size());
+    for (std::uint32_t target = 0; target < members; ++target) {
+        if (instance.part->senders_to[target] == 0) continue;
+        auto met = instance.members[target].loop_end;
+        for (std::uint32_t source = 0; source < members; ++source) {
+            if (source == target || instance.part->senders_to[source] == 0) continue;
+            auto const way = route(instance, source, target);
+            if (way.domain != domain_) continue;
+            auto const distance = (target + members - source) % members;
+            met = std::max(met, instance.members[source].loop_end + instance.plan->flag_time(distance) + way.latency);
+        }
+        out.schedule(met, begin_event, {slot, target, 0, 0, 0});
+    }
+}
+
+void ExchangeDomain::begin(std::uint32_t slot, std::uint32_t member, Time now, Outbox& out) {
+    instances_[slot].members[member].begun = true;
+    if (instances_[slot].plan->style == ExchangeStyle::push)
+        send_all(slot, member, now);
+    else
+        read_all(slot, member, now);
+    // Members without traffic of their own may be over already; the others will be told as transfers end.
+    auto const members = static_cast<std::uint32_t>(instances_[slot].members.size());
+    for (std::uint32_t m = 0; m < members && instances_[slot].open; ++m)
+        if (instances_[slot].members[m].awaited == 0) tell_if_over(slot, m, out);
+    want_tick(now, out);
+}
+
+void ExchangeDomain::send_all(std::uint32_t slot, std::uint32_t source, Time now) {
+    auto& instance = instances_[slot];
+    auto const& plan = *instance.plan;
+    auto const members = static_cast<std::uint32_t>(instance.members.size());
+    auto const loop_end = instance.members[source].loop_end;
+    traffic_->sent_by(instance.key, source, shares_);
+    auto share = shares_.begin();
+    for (std::uint32_t target = 0; target < members; ++target) {
+        auto const messages = share != shares_.end() && share->member == target ? (share++)->messages : 0;
+        auto& receiver = instance.members[target];
+        if (target == source) {
+            receiver.arrival = std::max(receiver.arrival, loop_end);
+            --receiver.awaited;
+            continue;
+        }
+        auto const way = route(instance, source, target);
+        if (way.domain != domain_) continue;
+        if (messages > 0) {
+            start_transfer(slot, source, target, messages, way, now);
+            continue;
+        }
+        auto const distance = (target + members - source) % members;
+        receiver.arrival = std::max(receiver.arrival, loop_end + plan.flag_time(distance) + way.latency);
+        --receiver.awaited;
+    }
+}
+
+void ExchangeDomain::read_all(std::uint32_t slot, std::uint32_t target, Time now) {
+    auto& instance = instances_[slot];
+    auto& reader = instance.members[target];
+    reader.arrival = now;
+    traffic_->received_by(instance.key, target, shares_);
+    for (auto const& share : shares_) {
+        if (share.member == target) continue;
+        auto const way = route(instance, share.member, target);
+        if (way.domain != domain_) continue;
+        ++reader.awaited;
+        start_transfer(slot, share.member, target, share.messages, way, now);
+    }
+}
+
+void ExchangeDomain::start_transfer(std::uint32_t slot, std::uint32_t source, std::uint32_t target,
+                                    std::uint32_t messages, Route const& way, Time now) {
+    auto& instance = instances_[slot];
+    auto const& plan = *instance.plan;
+    auto const wire = plan.wire_bytes * messages;
+    auto const payload = plan.message_bytes * messages;
+    auto& sender = instance.members[source];
+    if (plan.style == ExchangeStyle::push) ++sender.in_flight;
+    for (auto const hop : way.bundles()) instance.bundle_bytes[map_->local(hop)] += wire;
+    instance.payload_bytes += payload;
+    counters_.injected_bytes += payload;
+    ++counters_.flows;
+    if (pairs_ == Pairs::count) {
+        auto& rows = pair_rows_[instance.key.group];
+        auto const members = instance.members.size();
+        if (rows.empty()) rows.resize(members * members);
+        auto& row = rows[source * members + target];
+        (instance.key.kind == OpKind::combine ? row.combine_bytes : row.dispatch_bytes) += payload;
+    }
+    engine_->start(now, way.bundles(), sender.engine, way.cap, plan.shares == ExchangeShares::by_bytes ? messages : 1,
+                   wire, cookie_of(slot, source, target));
+}
+
+void ExchangeDomain::want_tick(Time when, Outbox& out) {
+    if (when >= tick_at_) return;
+    tick_at_ = when;
+    out.schedule(when, tick_event, {});
+}
+
+void ExchangeDomain::tick(Time now, Outbox& out) {
+    if (now == tick_at_) tick_at_ = Time::infinity();  // an older, later tick finds nothing to do
+    done_.clear();
+    engine_->advance(now, done_);
+    for (auto const& done : done_) transfer_done(done, out);
+    engine_->settle(now);
+    if (auto const next = engine_->next(); next < Time::infinity()) want_tick(next, out);
+}
+
+void ExchangeDomain::transfer_done(TransferDone const& done, Outbox& out) {
+    auto const slot = slot_of(done.cookie);
+    auto const source = source_of(done.cookie);
+    auto const target = target_of(done.cookie);
+    auto& instance = instances_[slot];
+    auto const& plan = *instance.plan;
+    auto& sender = instance.members[source];
+    auto& receiver = instance.members[target];
+    auto const way = route(instance, source, target);
+    digest_.add(done.cookie);
+    digest_.add(static_cast<std::uint64_t>(done.when.ps()));
+
+    // Counted from the traffic itself, not from what start_transfer() noted: conservation is a check, not an identity.
+    counters_.delivered_bytes += plan.message_bytes * traffic_->messages(instance.key, source, target);
+    --receiver.awaited;
+    if (plan.style == ExchangeStyle::push) {
+        auto const members = static_cast<std::uint32_t>(instance.members.size());
+        auto const flag = sender.loop_end + plan.flag_time((target + members - source) % members);
+        receiver.arrival = std::max(receiver.arrival, std::max(done.when, flag) + way.latency);
+        if (--sender.in_flight == 0) {
+            sender.send_done = std::max(sender.send_done, done.when);
+            if (sender.engine != TransferEngine::no_engine) engine_->close_engine(sender.engine);
+            sender.engine = TransferEngine::no_engine;
+            tell_if_over(slot, source, out);
+        }
+    } else {
+        receiver.arrival = std::max(receiver.arrival, done.when + 2 * way.latency);  // request out, data back
+    }
+    if (receiver.awaited == 0) tell_if_over(slot, target, out);
+}
+
+void ExchangeDomain::tell_if_over(std::uint32_t slot, std::uint32_t index, Outbox& out) {
+    auto& instance = instances_[slot];
+    auto& member = instance.members[index];
+    if (member.told || !member.posted || !member.begun || member.in_flight > 0 || member.awaited > 0) return;
+    member.told = true;
+    if (member.engine != TransferEngine::no_engine) engine_->close_engine(member.engine);
+    member.engine = TransferEngine::no_engine;
+    auto const end = std::max(member.send_done, member.arrival) + instance.plan->finish;
+    instance.last_end = std::max(instance.last_end, end);
+    auto const received = traffic_->received(instance.key, index);
+    digest_.add(static_cast<std::uint64_t>(end.ps()));
+    out.send(LpId{rank_of(instance, index).value() - first_rank_.value()}, end, exchange_done,
+             {instance.key.pack(), static_cast<std::uint64_t>(instance.last_start.ps()),
+              static_cast<std::uint64_t>(received.messages) << 32 | received.active_experts, 0, 0});
+    if (++instance.told == instance.part->participants)
+        out.schedule(instance.last_end, close_event, {slot, 0, 0, 0, 0});
+}
+
+void ExchangeDomain::close(Event const& event) {
+    auto& instance = instances_[static_cast<std::uint32_t>(event.body[0])];
+    auto const& plan = *instance.plan;
+    auto const bundles = map_->bundles(domain_);
+    Time longest;
+    auto binding = fixed_costs_bind;
+    for (std::size_t b = 0; b < bundles.size(); ++b) {
+        auto const bytes = instance.bundle_bytes[b];
+        if (bytes == 0) continue;
+        bundle_bytes_[b] += bytes;
+        bundle_payload_[b] += bytes / plan.wire_bytes * plan.message_bytes;
+        auto const time = transfer_time(bytes, fabric_->bundles()[bundles[b].index()].capacity);
+        if (time <= longest) continue;
+        longest = time;
+        binding = bundles[b].value();
+    }
+    if (plan.loop == ExchangeLoop::prepared) {
+        longest += instance.longest_loop;
+    } else if (instance.longest_loop > longest) {
+        longest = instance.longest_loop;
+        binding = fixed_costs_bind;
+    }
+    sink_->add(CollectiveRow{.first_start = instance.first_start,
+                             .last_start = instance.last_start,
+                             .last_end = instance.last_end,
+                             .bound = plan.launch + longest + plan.finish,
+                             .payload_bytes = instance.payload_bytes,
+                             .group = instance.key.group,
+                             .domain = domain_.value(),
+                             .sequence = collectives_++,
+                             .bound_bundle = binding,
+                             .layer = instance.key.layer,
+                             .kind = instance.key.kind,
+                             .microbatch = instance.key.microbatch});
+    traffic_->close(instance.key);
+    open_.erase(instance.key);
+    instance.open = false;
+}
+
+DigestChain ExchangeDomain::digest() const {
+    auto chain = digest_;
+    for (auto const bytes : bundle_bytes_) chain.add(static_cast<std::uint64_t>(bytes));
+    chain.add(static_cast<std::uint64_t>(counters_.injected_bytes));
+    chain.add(static_cast<std::uint64_t>(counters_.delivered_bytes));
+    return chain;
+}
+
+void ExchangeDomain::emit_pairs(TimelineSink& sink) const {
+    for (auto const& [group, rows] : pair_rows_) {
+        auto const members = traffic_->members(group);
+        auto const first = traffic_->first_rank(group).value();
+        for (std::uint32_t source = 0; source < members; ++source)
+            for (std::uint32_t target = 0; target < members; ++target) {
+                auto row = rows[static_cast<std::size_t>(source) * members + target];
+                if (row.dispatch_bytes == 0 && row.combine_bytes == 0) continue;
+                row.source = first + source;
+                row.target = first + target;
+                sink.add(row);
+            }
+    }
+}
+
+std::vector<ExchangeDomain::Stuck> ExchangeDomain::stuck() const {
+    std::vector<Stuck> all;
+    auto const starved = engine_->starved();
+    for (auto const& [key, slot] : open_) {
+        auto const& instance = instances_[slot];
+        Stuck stuck{.key = key, .missing = {}, .starved = {}, .waiting = {}};
+        for (std::uint32_t m = 0; m < instance.members.size(); ++m) {
+            if (instance.part->senders_to[m] == 0) continue;
+            if (!instance.members[m].posted) stuck.missing.push_back(m);
+            if (instance.members[m].posted && !instance.members[m].told) stuck.waiting.push_back(m);
+        }
+        for (auto const cookie : starved)
+            if (slot_of(cookie) == slot)
+                stuck.starved.emplace_back(rank_of(instance, source_of(cookie)), rank_of(instance, target_of(cookie)));
+        all.push_back(std::move(stuck));
+    }
+    return all;
+}
+
+}  // namespace orrery

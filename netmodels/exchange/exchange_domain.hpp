@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The logical process that carries the exchanges of one domain: protocol of the operators, bytes moved by an engine.
+#pragma once
+
+#include "core/lp.hpp"
+#include "core/records.hpp"
+#include "netmodels/exchange/exchange.hpp"
+#include "netmodels/exchange/layout.hpp"
+#include "netmodels/exchange/transfer_engine.hpp"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace orrery {
+
+// Push (FusedDispatch, FusedCombine; all-to-all-v): member i posts; its messages leave; after its loop it raises one
+// flag per peer, in rounds over its cores, ordered behind its data to that peer. Member j is done when the flags of
+// all members have arrived and its own sends are gone.
+// Pull (XCCL dispatch and combine, arXiv:2508.02520 sec. 3.2): member i prepares its blocks and announces them to every
+// peer; member j reads from everybody once all announcements have reached it.
+class ExchangeDomain final : public LogicalProcess {
+  public:
+    struct Counters {
+        std::int64_t flows = 0;
+        std::int64_t injected_bytes = 0, delivered_bytes = 0;  // payload
+    };
+    enum class Pairs : std::uint8_t { ignore, count };
+
+    // `layouts` and `traffic` outlive the domain. Rank r is the LP r - first_rank.
+    ExchangeDomain(DomainId domain, Fabric const& fabric, DomainMap const& map, std::vector<GroupLayout> const& layouts,
+                   ExchangeTraffic& traffic, std::unique_ptr<TransferEngine> engine, RankId first_rank, Pairs pairs,
+                   TimelineSink& sink);
+
+    void start(Outbox&) override {}
+    void handle(Event const& event, Outbox& out) override;
+    DigestChain digest() const override;
+
+    DomainId domain() const { return domain_; }
+    Counters const& counters() const { return counters_; }
+    TransferEngine& engine() { return *engine_; }
+    // Wire bytes over each bundle of the domain so far, in the order of DomainMap::bundles().
+    std::vector<std::int64_t> const& bundle_bytes() const { return bundle_bytes_; }
+    // The payload among them.
+    std::vector<std::int64_t> const& bundle_payload() const { return bundle_payload_; }
+    void emit_pairs(TimelineSink& sink) const;
+
+    // For the report of a run that could not finish.
+    struct Stuck {
+        ExchangeKey key;
+        std::vector<std::uint32_t> missing;                    // members that never posted
+        std::vector<std::pair<RankId, RankId>> starved;        // transfers on links that carry nothing
+        std::vector<std::uint32_t> waiting;                    // members that posted and were never told
+    };
+    std::vector<Stuck> stuck() const;
+
+  private:
+    enum OwnEvent : std::uint16_t { begin_event = 32, close_event = 33, tick_event = 48 };
+    struct Member {
+        Time loop_end, send_done, arrival;
+        std::uint32_t awaited = 0;     // members whose flag (push) or data (pull) has not arrived
+        std::uint32_t in_flight = 0;   // own transfers
+        std::uint32_t engine = TransferEngine::no_engine;
+        bool posted = false, begun = false, told = false;
+    };
+    struct Instance {
+        ExchangeKey key;
+        ExchangePlan const* plan = nullptr;
+        GroupLayout::Part const* part = nullptr;
+        std::vector<Member> members;
+        std::vector<std::int64_t> bundle_bytes;  // per local bundle
+        Time first_start = Time::infinity(), last_start{}, last_end{}, longest_loop{};
+        std::int64_t payload_bytes = 0;
+        std::uint32_t posted = 0, told = 0;
+        bool open = false;
+    };
+
+    void post(Event const& event, Outbox& out);
+    void begin(std::uint32_t slot, std::uint32_t member, Time now, Outbox& out);
+    void send_all(std::uint32_t slot, std::uint32_t source, Time now);
+    void read_all(std::uint32_t slot, std::uint32_t target, Time now);
+    void announce_all(std::uint32_t slot, Outbox& out);
+    void start_transfer(std::uint32_t slot, std::uint32_t source, std::uint32_t target, std::uint32_t messages,
+                        Route const& route, Time now);
+    void tick(Time now, Outbox& out);
+    void transfer_done(TransferDone const& done, Outbox& out);
+    void tell_if_over(std::uint32_t slot, std::uint32_t member, Outbox& out);
+    void close(Event const& event);
+    std::uint32_t instance_of(ExchangeKey key);
+    void want_tick(Time when, Outbox& out);
+    RankId rank_of(Instance const& instance, std::uint32_t member) const;
+    Route route(Instance const& instance, std::uint32_t source, std::uint32_t target) const;
+
+    DomainId domain_;
+    Fabric const* fabric_;
+    DomainMap const* map_;
+    std::vector<GroupLayout> const* layouts_;
+    ExchangeTraffic* traffic_;
+    std::unique_ptr<TransferEngine> engine_;
+    RankId first_rank_;
+    Pairs pairs_;
+    TimelineSink* sink_;
+
+    std::vector<Instance> instances_;          // slots, reused
+    std::map<ExchangeKey, std::uint32_t> open_;
+    std::map<std::uint32_t, std::vector<PairRow>> pair_rows_;  // group -> members x members
+    std::vector<std::int64_t> bundle_bytes_, bundle_payload_;
+    Counters counters_;
+    DigestChain digest_;
+    Time tick_at_ = Time::infinity();
+    std::uint32_t collectives_ = 0;
+    std::vector<TransferDone> done_;               // scratch
+    std::vector<ExchangeTraffic::Share> shares_;   // scratch
+};
+
+}  // namespace orrery

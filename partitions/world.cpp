@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partitions/world.hpp"
+
+#include "core/check.hpp"
+
+#include <boost/mpi.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+
+namespace orrery {
+namespace {
+
+namespace bmpi = boost::mpi;
+
+// Defaults that make Open MPI 4.1 quiet where it is noisy by itself; whatever the user has set stays.
+void set_quiet_defaults() {
+    auto const prefer = [](char const* name, char const* value) { setenv(name, value, 0); };
+    // Copying between processes through the kernel is forbidden in most containers: one warning per message.
+    prefer("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
+    bool const launched = std::getenv("OMPI_COMM_WORLD_SIZE") || std::getenv("PMIX_RANK") || std::getenv("PMI_RANK");
+    // Started by hand: no daemon needed, and none that refuses to run as root.
+    if (!launched) prefer("OMPI_MCA_ess_singleton_isolated", "1");
+}
+
+template <class T, class Operation>
+std::vector<T> reduced(bmpi::communicator const& comm, std::vector<T> const& mine, Operation operation) {
+    std::vector<T> result(mine.size());
+    if (!mine.empty()) bmpi::all_reduce(comm, mine.data(), static_cast<int>(mine.size()), result.data(), operation);
+    return result;
+}
+
+}  // namespace
+
+struct World::State {
+    State(int& argc, char**& argv) : environment(argc, argv, bmpi::threading::funneled) {}
+    bmpi::environment environment;
+    bmpi::communicator all;
+};
+
+World::World(int& argc, char**& argv) {
+    set_quiet_defaults();
+    state_ = std::make_unique<State>(argc, argv);
+    ORRERY_ENSURE(bmpi::environment::thread_level() >= bmpi::threading::funneled,
+                  "this MPI does not allow helper threads beside the one that communicates");
+    index_ = static_cast<std::uint32_t>(state_->all.rank());
+    count_ = static_cast<std::uint32_t>(state_->all.size());
+}
+
+World::~World() = default;
+
+void World::barrier() const {
+    state_->all.barrier();
+}
+
+std::vector<std::string> World::gather(std::string const& mine) const {
+    std::vector<std::string> texts;
+    if (root())
+        bmpi::gather(state_->all, mine, texts, 0);
+    else
+        bmpi::gather(state_->all, mine, 0);
+    return texts;
+}
+
+std::string World::broadcast(std::string const& mine) const {
+    auto text = mine;
+    bmpi::broadcast(state_->all, text, 0);
+    return text;
+}
+
+std::vector<std::int64_t> World::sum(std::vector<std::int64_t> const& mine) const {
+    return reduced(state_->all, mine, std::plus<std::int64_t>());
+}
+std::vector<std::int64_t> World::max(std::vector<std::int64_t> const& mine) const {
+    return reduced(state_->all, mine, bmpi::maximum<std::int64_t>());
+}
+std::vector<std::int64_t> World::min(std::vector<std::int64_t> const& mine) const {
+    return reduced(state_->all, mine, bmpi::minimum<std::int64_t>());
+}
+std::vector<std::uint64_t> World::sum(std::vector<std::uint64_t> const& mine) const {
+    return reduced(state_->all, mine, std::plus<std::uint64_t>());
+}
+std::int64_t World::sum(std::int64_t mine) const {
+    return sum(std::vector{mine})[0];
+}
+std::int64_t World::max(std::int64_t mine) const {
+    return max(std::vector{mine})[0];
+}
+std::int64_t World::min(std::int64_t mine) const {
+    return min(std::vector{mine})[0];
+}
+double World::max_of(double mine) const {
+    return bmpi::all_reduce(state_->all, mine, bmpi::maximum<double>());
+}
+
+void World::abort(std::string const& message, int exit_code) const {
+    fmt::print(stderr, "orrery: process {} of {}: {}\n", index_, count_, message);
+    std::fflush(stderr);
+    bmpi::environment::abort(exit_code);
+    std::abort();  // not reached: MPI_Abort does not return
+}
+
+}  // namespace orrery
