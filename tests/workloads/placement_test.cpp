@@ -100,7 +100,7 @@ TEST(Eplb, ReproducesTheBalanceOfItsPublishedExample) {
 }
 
 TEST(Eplb, ReplicatesTheHeaviestAndIsDeterministicAmongEquals) {
-    // Loads 8, 4, 4, 4 with 6 slots: the third replica goes to the 8 (now 4 each) again only if none is larger.
+    // Loads 8, 4, 4, 4 with 6 slots: expert 0 gets a second replica, then is first among equals of 4 and gets a third.
     EplbShape shape;
     shape.slots_of_rank = {2, 2, 2};
     auto const placed = eplb_place({8, 4, 4, 4}, shape);

@@ -16,7 +16,8 @@ using Loads = std::vector<std::uint64_t>;
 std::vector<std::uint32_t> pack(Loads const& loads, std::vector<std::uint32_t> room) {
     std::vector<std::uint32_t> order(loads.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return loads[a] > loads[b]; });
+    std::sort(order.begin(), order.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return loads[a] != loads[b] ? loads[a] > loads[b] : a < b; });
     std::vector<UInt128> weight(room.size(), 0);
     std::vector<std::uint32_t> pack_of(loads.size());
     for (std::uint32_t const item : order) {
