@@ -183,15 +183,18 @@ void Job::build_exchange() {
     lookahead_reason_ = fmt::format("{} ({})", to_string(least.time), least.reason);
 
     auto const& epoch = scenario().network().flow().epoch();
-    constexpr std::uint32_t exact_up_to = 64;
-    if (epoch == "exact" || (epoch == "auto" && ep() <= exact_up_to)) {
-        epoch_text_ = epoch == "auto" ? fmt::format("exact (auto: groups of at most {} ranks)", exact_up_to) : "exact";
+    constexpr std::int64_t exact_up_to = 1'000'000;  // flows; about ten CPU seconds
+    auto const flows = estimate().flows;
+    if (epoch == "exact") {
+        epoch_text_ = "exact shares";
+    } else if (epoch == "auto" && flows <= exact_up_to) {
+        epoch_text_ = fmt::format("exact shares (auto: at most {} flows)", exact_up_to);
     } else if (epoch == "auto") {
         epoch_ = Time::from_ps(1'000'000);
-        epoch_text_ = fmt::format("shares change every 1 us (auto: groups of more than {} ranks)", exact_up_to);
+        epoch_text_ = fmt::format("shares every 1 us (auto: more than {} flows)", exact_up_to);
     } else {
         epoch_ = Time::from_ps(quantity::parse_integer(quantity::Dimension::time, epoch).value.value());
-        epoch_text_ = fmt::format("shares change every {}", to_string(epoch_));
+        epoch_text_ = fmt::format("shares every {}", to_string(epoch_));
     }
 }
 

@@ -25,6 +25,7 @@ std::uint32_t MaxMinKernel::open_link(Rate capacity) {
     if (!free_links_.empty()) {
         auto const link = free_links_.back();
         free_links_.pop_back();
+        closed_[link] = 0;
         capacity_[link] = scaled;
         return link;
     }
@@ -37,6 +38,7 @@ std::uint32_t MaxMinKernel::open_link(Rate capacity) {
     unfrozen_.push_back(0);
     full_.push_back(0);
     private_.push_back(0);
+    closed_.push_back(0);
     clock_.push_back(0);
     clock_time_.emplace_back();
     next_tag_.push_back(never);
@@ -57,7 +59,8 @@ void MaxMinKernel::close_link(std::uint32_t link) {
     capacity_[link] = level_[link] = 0;
     clock_[link] = 0;
     ++stamp_[link];
-    free_links_.push_back(link);
+    closed_[link] = 1;
+    if (component_size_[find(link)] == 1) free_links_.push_back(link);
 }
 
 void MaxMinKernel::touch(std::uint32_t link) {
@@ -144,14 +147,19 @@ void MaxMinKernel::settle(Time now) {
         auto const root = find(seed);
         bool const idle = component_flows_[root] == 0;
         water_fill(members_, now);
-        if (idle)
-            for (auto const member : members_) {
-                parent_[member] = next_member_[member] = member;
-                component_size_[member] = 1;
-                component_flows_[member] = 0;
-            }
+        if (idle) reset_component();
     }
     touched_.clear();
+}
+
+void MaxMinKernel::reset_component() {
+    bool const single = members_.size() == 1;
+    for (auto const member : members_) {
+        parent_[member] = next_member_[member] = member;
+        component_size_[member] = 1;
+        component_flows_[member] = 0;
+        if (closed_[member] && !single) free_links_.push_back(member);
+    }
 }
 
 void MaxMinKernel::water_fill(std::span<std::uint32_t const> links, Time now) {

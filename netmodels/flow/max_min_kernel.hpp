@@ -92,6 +92,7 @@ class MaxMinKernel {
     void schedule(std::uint32_t link, Time now);
     void push_due(Due due);
     void compact(std::uint32_t link);
+    void reset_component();
     void remove(std::uint32_t flow, Time now);
     void set_load(std::uint32_t link, std::int64_t load, Time now);
 
@@ -107,6 +108,8 @@ class MaxMinKernel {
     std::vector<std::uint32_t> stamp_;      // invalidates entries of due_
     std::vector<std::vector<Entry>> entries_;
     std::vector<std::uint32_t> dead_;       // entries of weight zero
+    // A closed link is free for reuse once its component has fallen idle: reused at once it would join two components.
+    std::vector<std::uint8_t> closed_;
     std::vector<std::uint32_t> free_links_;
 
     // Components: union-find with a circular list of members; reset when the component falls idle.
