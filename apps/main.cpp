@@ -32,7 +32,8 @@ struct Arguments {
     std::string until, memory_limit, walltime;
 };
 
-std::int64_t parse(std::string const& option, std::string const& text, quantity::Dimension dimension, char const* like) {
+std::int64_t parse(std::string const& option, std::string const& text, quantity::Dimension dimension,
+                   char const* like) {
     auto const parsed = quantity::parse_integer(dimension, text, like);
     ORRERY_VALIDATE(static_cast<bool>(parsed) && *parsed.value > 0, "{} {} ({}) {}", option, text,
                     parsed ? "must be positive" : parsed.refusal.reason, parsed ? "" : parsed.refusal.fix);
@@ -41,7 +42,9 @@ std::int64_t parse(std::string const& option, std::string const& text, quantity:
 
 void add_scenario(CLI::App* command, ScenarioArguments& input) {
     command->add_option("SCENARIO", input.scenario, "Scenario file (YAML)")->required();
-    command->add_option("--set", input.sets, "Override one value: path=value; may be repeated")->take_all()->expected(1);
+    command->add_option("--set", input.sets, "Override one value: path=value; may be repeated")
+        ->take_all()
+        ->expected(1);
 }
 
 void add_run(CLI::App& app, Arguments& a) {
@@ -72,7 +75,8 @@ ExitCode dispatch(World const& world, CLI::App const& app, Arguments& a) {
         using quantity::Dimension;
         if (!a.until.empty()) a.run.limits.until = Time::from_ps(parse("--until", a.until, Dimension::time, "10ms"));
         if (!a.walltime.empty())
-            a.run.limits.walltime_s = static_cast<double>(parse("--walltime", a.walltime, Dimension::time, "600s")) * 1e-12;
+            a.run.limits.walltime_s =
+                static_cast<double>(parse("--walltime", a.walltime, Dimension::time, "600s")) * 1e-12;
         if (!a.memory_limit.empty())
             a.run.limits.memory_bytes = parse("--memory-limit", a.memory_limit, Dimension::size, "4GiB");
         return run_command(world, a.run);

@@ -32,9 +32,9 @@ namespace detail {
 }  // namespace orrery
 
 // An invariant that stays on in release builds. Use where the test costs nothing beside the work around it.
-#define ORRERY_ENSURE(condition, ...)                                                                    \
-    do {                                                                                                 \
-        if (!(condition)) [[unlikely]]                                                                   \
+#define ORRERY_ENSURE(condition, ...)                                                                     \
+    do {                                                                                                  \
+        if (!(condition)) [[unlikely]]                                                                    \
             ::orrery::detail::raise_internal(__FILE__, __LINE__, #condition, ::fmt::format(__VA_ARGS__)); \
     } while (false)
 
@@ -46,7 +46,7 @@ namespace detail {
 #endif
 
 // The user's duty: always checked, raises InputError with the formatted message.
-#define ORRERY_VALIDATE(condition, ...)                                        \
-    do {                                                                       \
+#define ORRERY_VALIDATE(condition, ...)                                           \
+    do {                                                                          \
         if (!(condition)) throw ::orrery::InputError(::fmt::format(__VA_ARGS__)); \
     } while (false)

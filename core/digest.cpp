@@ -5,6 +5,8 @@
 
 namespace orrery {
 
-std::string Digest::hex() const { return fmt::format("{:016x}{:016x}", high, low); }
+std::string Digest::hex() const {
+    return fmt::format("{:016x}{:016x}", high, low);
+}
 
 }  // namespace orrery

@@ -25,7 +25,7 @@ class DigestChain {
     }
 
   private:
-    std::uint64_t low_ = 0x243f6a8885a308d3U;   // digits of pi
+    std::uint64_t low_ = 0x243f6a8885a308d3U;  // digits of pi
     std::uint64_t high_ = 0x13198a2e03707344U;
 };
 

@@ -14,7 +14,7 @@ enum class OpKind : std::uint8_t {
     attention = 0,
     gate = 1,
     dispatch = 2,
-    experts = 3,        // grouped matmul of the routed (and dedicated shared) experts on this rank
+    experts = 3,  // grouped matmul of the routed (and dedicated shared) experts on this rank
     combine = 4,
     shared_expert = 5,  // a shared expert computed on every rank
     dense_ffn = 6,
@@ -25,24 +25,25 @@ char const* name_of(OpKind);
 // One operation of one rank. Rows reach the sink in the order (end, rank, sequence) within a process.
 struct OperationRow {
     Time start, end;
-    Time wait;                    // part of [start, end) spent waiting for peers that had not started yet
-    Time exposed;                 // communication: part of [start, end) in which the compute stream was idle
+    Time wait;     // part of [start, end) spent waiting for peers that had not started yet
+    Time exposed;  // communication: part of [start, end) in which the compute stream was idle
     std::uint32_t rank = 0;
-    std::uint32_t sequence = 0;   // per rank, from 0
-    std::uint16_t layer = 0;      // index in the model
+    std::uint32_t sequence = 0;  // per rank, from 0
+    std::uint16_t layer = 0;     // index in the model
     OpKind kind{};
     std::uint8_t microbatch = 0;
 };
 
-// One collective operator over one group: its span, bytes, bound and what binds it. In order (last_end, domain, sequence).
+// One collective operator over one group: its span, bytes, bound and what binds it. In order (last_end, domain,
+// sequence).
 struct CollectiveRow {
     Time first_start, last_start, last_end;
-    Time bound;                       // no schedule on these links could be faster
-    std::int64_t payload_bytes = 0;   // over the network; messages to the own rank are not in it
+    Time bound;                      // no schedule on these links could be faster
+    std::int64_t payload_bytes = 0;  // over the network; messages to the own rank are not in it
     std::uint32_t group = 0;
     std::uint32_t domain = 0;
-    std::uint32_t sequence = 0;       // per domain
-    std::uint32_t bound_bundle = 0;   // BundleId of the link that binds; 0xffffffff: fixed costs bind
+    std::uint32_t sequence = 0;      // per domain
+    std::uint32_t bound_bundle = 0;  // BundleId of the link that binds; 0xffffffff: fixed costs bind
     std::uint16_t layer = 0;
     OpKind kind{};
     std::uint8_t microbatch = 0;
@@ -64,10 +65,10 @@ struct PairRow {
 // Tokens that one expert slot received in one layer, all microbatches together.
 struct ExpertLoadRow {
     std::uint32_t group = 0;
-    std::uint32_t rank = 0;       // the simulated rank that hosts the slot
+    std::uint32_t rank = 0;  // the simulated rank that hosts the slot
     std::uint16_t layer = 0;
-    std::uint16_t slot = 0;       // slot on that rank
-    std::int32_t expert = -1;     // logical routed expert; -1: a copy of the shared expert
+    std::uint16_t slot = 0;    // slot on that rank
+    std::int32_t expert = -1;  // logical routed expert; -1: a copy of the shared expert
     std::int64_t tokens = 0;
 };
 

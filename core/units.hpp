@@ -70,14 +70,20 @@ class Rate {
 // ceil(bytes * 8e12 / rate) in 128 bits; the rate must be positive.
 Time transfer_time(std::int64_t bytes, Rate rate);
 
-std::string to_string(Time);   // "1.234 us": four significant digits, the unit that fits
-std::string to_string(Rate);   // "196 GB/s"
+std::string to_string(Time);                 // "1.234 us": four significant digits, the unit that fits
+std::string to_string(Rate);                 // "196 GB/s"
 std::string bytes_text(std::int64_t bytes);  // "7.864 MB" (decimal)
 
 namespace literals {
-constexpr Time operator""_ps(unsigned long long v) { return Time::from_ps(static_cast<std::int64_t>(v)); }
-constexpr Time operator""_ns(unsigned long long v) { return Time::from_ps(static_cast<std::int64_t>(v) * 1'000); }
-constexpr Time operator""_us(unsigned long long v) { return Time::from_ps(static_cast<std::int64_t>(v) * 1'000'000); }
+constexpr Time operator""_ps(unsigned long long v) {
+    return Time::from_ps(static_cast<std::int64_t>(v));
+}
+constexpr Time operator""_ns(unsigned long long v) {
+    return Time::from_ps(static_cast<std::int64_t>(v) * 1'000);
+}
+constexpr Time operator""_us(unsigned long long v) {
+    return Time::from_ps(static_cast<std::int64_t>(v) * 1'000'000);
+}
 constexpr Time operator""_ms(unsigned long long v) {
     return Time::from_ps(static_cast<std::int64_t>(v) * 1'000'000'000);
 }

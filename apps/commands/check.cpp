@@ -11,11 +11,13 @@ namespace {
 
 void print_fabric(Fabric const& fabric) {
     auto const figures = fabric.figures();
-    fmt::print("\n# fabric {}\nranks {}, switches {}, other nodes {}, links {} (each direction counts)\n", fabric.kind(),
-               figures.ranks, figures.switches, figures.other_nodes, figures.links);
-    for (auto const& c : figures.classes) fmt::print("  {:<28} {:>9} links of {}\n", c.link_class, c.links, to_string(c.rate));
+    fmt::print("\n# fabric {}\nranks {}, switches {}, other nodes {}, links {} (each direction counts)\n",
+               fabric.kind(), figures.ranks, figures.switches, figures.other_nodes, figures.links);
+    for (auto const& c : figures.classes)
+        fmt::print("  {:<28} {:>9} links of {}\n", c.link_class, c.links, to_string(c.rate));
     for (auto const& p : figures.paths)
-        fmt::print("  {:<28} {:>9} shortest paths of {} hops, {}\n", p.between, p.shortest_paths, p.hops, to_string(p.latency));
+        fmt::print("  {:<28} {:>9} shortest paths of {} hops, {}\n", p.between, p.shortest_paths, p.hops,
+                   to_string(p.latency));
     for (auto const& t : figures.tiers)
         fmt::print("  {:<28} {} down, {} up, oversubscription {:.2f}:1\n", t.name, to_string(t.down), to_string(t.up),
                    t.oversubscription);
@@ -24,15 +26,17 @@ void print_fabric(Fabric const& fabric) {
 
 void print_workload(Job const& job) {
     auto const& plan = job.plan();
-    fmt::print("\n# workload\n{}: {} layers simulated, {} of them MoE; {} groups of {} ranks; {} tokens per rank and"
-               " micro-batch\n",
-               job.model().name, plan.layers().size(),
-               std::count_if(plan.layers().begin(), plan.layers().end(), [](auto const& l) { return l.moe; }),
-               job.groups(), job.ep(), job.tokens_per_microbatch());
+    fmt::print(
+        "\n# workload\n{}: {} layers simulated, {} of them MoE; {} groups of {} ranks; {} tokens per rank and"
+        " micro-batch\n",
+        job.model().name, plan.layers().size(),
+        std::count_if(plan.layers().begin(), plan.layers().end(), [](auto const& l) { return l.moe; }), job.groups(),
+        job.ep(), job.tokens_per_microbatch());
     fmt::print("routing: {}\nplacement: {}\n", job.routing().describe(), job.placement().describe());
     auto const line = [](char const* name, OpPrice const& price) {
         if (!price.formula.empty())
-            fmt::print("  {:<14} {:>10}  bound by {}: {}\n", name, to_string(price.duration), price.bound_by, price.formula);
+            fmt::print("  {:<14} {:>10}  bound by {}: {}\n", name, to_string(price.duration), price.bound_by,
+                       price.formula);
     };
     line("attention", job.prices().attention);
     line("linear attn.", job.prices().linear_attention);
@@ -67,7 +71,8 @@ ExitCode check_command(World const& world, CheckArguments const& arguments) {
     fmt::print("# resolved scenario\n{}", resolved_text(job.loaded()));
     print_fabric(job.fabric());
     for (auto const& effect : job.degradations())
-        fmt::print("  degraded: {} = {}: {} links, {} bundles\n", effect.where, effect.pattern, effect.links, effect.bundles.size());
+        fmt::print("  degraded: {} = {}: {} links, {} bundles\n", effect.where, effect.pattern, effect.links,
+                   effect.bundles.size());
     print_workload(job);
     print_partition(job, arguments);
     auto const estimate = job.estimate();

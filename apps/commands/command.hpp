@@ -20,12 +20,12 @@ struct ScenarioArguments {
 
 struct RunArguments {
     ScenarioArguments input;
-    std::filesystem::path out;       // empty: NAME.out beside the current directory
-    bool force = false;              // replace the result of an earlier run
-    bool quiet = false;              // no screen
-    bool progress = false;           // progress lines although stderr is no terminal
+    std::filesystem::path out;  // empty: NAME.out beside the current directory
+    bool force = false;         // replace the result of an earlier run
+    bool quiet = false;         // no screen
+    bool progress = false;      // progress lines although stderr is no terminal
     std::string partition = "blocks";
-    std::string window;              // a time; empty: the lookahead
+    std::string window;  // a time; empty: the lookahead
     RunLimits limits;
     std::string command_line;
 };
@@ -34,9 +34,9 @@ ExitCode run_command(World const& world, RunArguments const& arguments);
 
 struct CheckArguments {
     ScenarioArguments input;
-    std::uint32_t processes = 1;     // to show the partition for
+    std::uint32_t processes = 1;  // to show the partition for
     std::string partition = "blocks";
-    bool links = false;              // list link names
+    bool links = false;  // list link names
 };
 ExitCode check_command(World const& world, CheckArguments const& arguments);
 

@@ -4,11 +4,11 @@
 #include "io/timeline/part.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
+#include <unistd.h>
 
 namespace orrery {
 namespace {
@@ -38,8 +38,10 @@ Finding check_launch() {
     if (std::getenv("OMPI_COMM_WORLD_SIZE")) return {true, "started by mpirun"};
     auto const self = fs::read_symlink("/proc/self/exe").string();
     auto const command = fmt::format(
-        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 10 mpirun --oversubscribe -n 2 '{}' reference "
-        "> /dev/null 2>&1", self);
+        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 10 mpirun --oversubscribe -n 2 '{}' "
+        "reference "
+        "> /dev/null 2>&1",
+        self);
     auto const code = std::system(command.c_str());
     return {code == 0, code == 0 ? "mpirun starts two processes" : "mpirun -n 2 failed (is openmpi-bin installed?)"};
 }

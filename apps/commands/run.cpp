@@ -12,9 +12,8 @@
 #include "io/timeline/part.hpp"
 #include "partitions/mpi_exchange.hpp"
 
-#include <unistd.h>
-
 #include <cstdio>
+#include <unistd.h>
 
 namespace orrery {
 namespace {
@@ -34,7 +33,8 @@ void prepare_directory(fs::path const& out, bool force) {
     for (auto const name : {"run.h5", "summary.json", "parts"})
         if (fs::exists(out / name)) found.emplace_back(name);
     if (found.empty()) return;
-    ORRERY_VALIDATE(force, "{} holds {} of an earlier run (a run never overwrites another) use --force or another --out",
+    ORRERY_VALIDATE(force,
+                    "{} holds {} of an earlier run (a run never overwrites another) use --force or another --out",
                     out.string(), fmt::join(found, " and "));
     for (auto const& name : found) fs::remove_all(out / name, error);
     ORRERY_VALIDATE(!error, "cannot replace {} ({})", out.string(), error.message());
@@ -60,9 +60,12 @@ Time window_of(RunArguments const& arguments, Job const& job) {
 
 ExitCode exit_code_of(RunOutcome const& outcome, bool complete) {
     switch (outcome.reason) {
-        case StopReason::memory: return ExitCode::memory;
-        case StopReason::finished: return complete ? ExitCode::complete : ExitCode::incomplete;
-        default: return ExitCode::stopped;
+        case StopReason::memory:
+            return ExitCode::memory;
+        case StopReason::finished:
+            return complete ? ExitCode::complete : ExitCode::incomplete;
+        default:
+            return ExitCode::stopped;
     }
 }
 
@@ -72,17 +75,19 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
     WallClock const wall;
     Job const job(load_scenario(arguments.input.scenario, arguments.input.sets));
     auto const width = window_of(arguments, job);
-    auto const out = arguments.out.empty() ? fs::path{arguments.input.scenario.stem().string() + ".out"} : arguments.out;
+    auto const out =
+        arguments.out.empty() ? fs::path{arguments.input.scenario.stem().string() + ".out"} : arguments.out;
     all_or_none(world, [&] {
         if (world.root()) prepare_directory(out, arguments.force);
     });
 
-    PartitionOptions const options{.method = arguments.partition, .processes = world.count(), .seed = job.scenario().seed()};
+    PartitionOptions const options{
+        .method = arguments.partition, .processes = world.count(), .seed = job.scenario().seed()};
     auto const partition = make_partition(job.graph(), options, [&](LpId lp) { return job.lp_name(lp); });
     auto const progress = progress_of(world, arguments);
     if (progress != Progress::off)
-        fmt::print(stderr, "{}: {} ranks on {}, {} process{}\n", job.scenario().name(), job.ranks(), job.fabric().kind(),
-                   world.count(), world.count() == 1 ? "" : "es");
+        fmt::print(stderr, "{}: {} ranks on {}, {} process{}\n", job.scenario().name(), job.ranks(),
+                   job.fabric().kind(), world.count(), world.count() == 1 ? "" : "es");
 
     std::unique_ptr<PartWriter> part;
     all_or_none(world, [&] {
@@ -91,11 +96,9 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
     });
     watch_stop_signals();
     auto const exchange = make_exchange(world);
-    Simulation simulation(job, partition.owner, *exchange, *part,
-                          {.limits = arguments.limits,
-                           .progress = progress,
-                           .window_width = width,
-                           .flush = [&] { part->flush(); }});
+    Simulation simulation(
+        job, partition.owner, *exchange, *part,
+        {.limits = arguments.limits, .progress = progress, .window_width = width, .flush = [&] { part->flush(); }});
     auto const outcome = simulation.run();
     all_or_none(world, [&] { part->close(); });
 
@@ -120,7 +123,8 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
         fmt::print(stderr, "Stopped at {} simulated ({}); the timeline holds what was simulated until then.\n",
                    to_string(outcome.last), name_of(outcome.reason));
     if (!arguments.quiet)
-        fmt::print("{}", render_screen(report.summary, {.scenario = job.scenario().name(), .output = (out / "run.h5").string()}));
+        fmt::print("{}", render_screen(report.summary,
+                                       {.scenario = job.scenario().name(), .output = (out / "run.h5").string()}));
     return code;
 }
 

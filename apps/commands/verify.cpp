@@ -19,8 +19,8 @@ ExitCode verify_command(World const& world) {
         bool const pass = error <= verify_case.tolerance;
         ++count;
         failed += pass ? 0 : 1;
-        fmt::print("{:<58} {:>14.7g} {:>14.7g} {:>8.4f}% {} {}\n", verify_case.name, result.expected, result.got, error * 100,
-                   pass ? "pass" : "FAIL", verify_case.unit);
+        fmt::print("{:<58} {:>14.7g} {:>14.7g} {:>8.4f}% {} {}\n", verify_case.name, result.expected, result.got,
+                   error * 100, pass ? "pass" : "FAIL", verify_case.unit);
     }
     fmt::print("{} cases, {} failed\n", count, failed);
     return failed == 0 ? ExitCode::complete : ExitCode::internal_error;

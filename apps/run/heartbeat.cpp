@@ -38,13 +38,13 @@ WindowHook::Request Heartbeat::at_window(WindowStatus const& status) {
 }
 
 void Heartbeat::show(WindowStatus const& status, double wall) const {
-    auto const share = setup_.operations == 0 ? 0.0
-                                              : static_cast<double>(status.all.load) / static_cast<double>(setup_.operations);
+    auto const share =
+        setup_.operations == 0 ? 0.0 : static_cast<double>(status.all.load) / static_cast<double>(setup_.operations);
     auto const rate = static_cast<double>(status.events) / wall;
     auto const eta = share > 0 ? fmt::format("{:.0f} s", wall / share * (1 - share)) : std::string{"unknown"};
     fmt::print(stderr, "{}simulated {}  {:.1f} %  {:.3g} events/s  ETA {}{}",
-               setup_.progress == Progress::terminal ? "\r\033[K" : "", to_string(status.window.begin), share * 100, rate, eta,
-               setup_.progress == Progress::terminal ? "" : "\n");
+               setup_.progress == Progress::terminal ? "\r\033[K" : "", to_string(status.window.begin), share * 100,
+               rate, eta, setup_.progress == Progress::terminal ? "" : "\n");
     std::fflush(stderr);
 }
 

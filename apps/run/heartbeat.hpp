@@ -21,9 +21,9 @@ class Heartbeat final : public WindowHook {
         Progress progress = Progress::off;  // of this process; only process 0 shows any
         RunLimits limits;
         std::uint32_t processes = 1;
-        std::int64_t operations = 0;        // of all ranks
+        std::int64_t operations = 0;  // of all ranks
         Time link_bin;
-        std::function<void()> flush;        // makes what was streamed durable
+        std::function<void()> flush;  // makes what was streamed durable
     };
 
     Heartbeat(Setup setup, std::vector<ExchangeDomain*> domains, RunSink& sink)

@@ -6,10 +6,9 @@
 #include "workloads/devices/attention_price.hpp"
 #include "workloads/operators/operator.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fnmatch.h>
 #include <set>
 
 namespace orrery {
@@ -138,8 +137,7 @@ void Job::build_workload() {
     auto const moe_layers = static_cast<std::uint32_t>(
         std::count_if(simulated.begin(), simulated.end(), [](auto const& layer) { return layer.moe; }));
     routing_ = make_routing_source(make_routing_setup(workload.routing(), model_, moe_layers, scenario().seed()));
-    auto const setup =
-        make_placement_setup(workload.experts(), model_, ep(), moe_layers, fabric_->ranks_per_block());
+    auto const setup = make_placement_setup(workload.experts(), model_, ep(), moe_layers, fabric_->ranks_per_block());
     placement_.emplace(make_placement(setup, *routing_));
     matrices_.emplace(*routing_, *placement_,
                       MatrixShape{tokens_per_microbatch_, workload.microbatches(), model_.top_k});
@@ -174,11 +172,10 @@ void Job::build_exchange() {
         Time time;
         char const* reason;
     };
-    auto const least = std::min({Candidate{dispatch_.launch, "launch of dispatch"},
-                                 Candidate{combine_.launch, "launch of combine"},
-                                 Candidate{dispatch_.finish, "finish of dispatch"},
-                                 Candidate{combine_.finish, "finish of combine"}},
-                                [](auto const& a, auto const& b) { return a.time < b.time; });
+    auto const least =
+        std::min({Candidate{dispatch_.launch, "launch of dispatch"}, Candidate{combine_.launch, "launch of combine"},
+                  Candidate{dispatch_.finish, "finish of dispatch"}, Candidate{combine_.finish, "finish of combine"}},
+                 [](auto const& a, auto const& b) { return a.time < b.time; });
     lookahead_ = least.time;
     lookahead_reason_ = fmt::format("{} ({})", to_string(least.time), least.reason);
 
@@ -201,9 +198,9 @@ void Job::build_exchange() {
 void Job::build_graph() {
     // One event per operation and rank; a domain handles about two events per member and exchange beside its solver,
     // whose cost goes with the pairs.
-    auto const exchanges = 2 * static_cast<std::int64_t>(scenario().workload().microbatches()) *
-                           std::count_if(plan_->layers().begin(), plan_->layers().end(),
-                                         [](auto const& layer) { return layer.moe; });
+    auto const exchanges =
+        2 * static_cast<std::int64_t>(scenario().workload().microbatches()) *
+        std::count_if(plan_->layers().begin(), plan_->layers().end(), [](auto const& layer) { return layer.moe; });
     graph_.weight.assign(lp_count(), plan_->operations_per_rank());
     graph_.block.resize(lp_count());
     auto const per_block = std::max(1U, fabric_->ranks_per_block());
@@ -239,7 +236,8 @@ Job::Estimate Job::estimate() const {
     estimate.operation_rows = static_cast<std::int64_t>(ranks()) * plan_->operations_per_rank();
     // Per rank and exchange: post, end, and about one tick of the domain per start and one per two ends.
     estimate.events = estimate.operation_rows + static_cast<std::int64_t>(ranks()) * 2 * moe * microbatches * 4;
-    // A flow in flight: 96 B of kernel state and two list entries; a rank: its program and queue entries; a fabric link.
+    // A flow in flight: 96 B of kernel state and two list entries; a rank: its program and queue entries; a fabric
+    // link.
     estimate.memory_bytes = 40'000'000 + per_exchange * 130 + static_cast<std::int64_t>(ranks()) * 1500 +
                             static_cast<std::int64_t>(fabric_->links().size()) * 40 +
                             static_cast<std::int64_t>(fabric_->bundles().size()) * 400 +

@@ -17,14 +17,12 @@ struct RunLimits {
     Time until = Time::infinity();
 };
 
-double cpu_seconds();                // of this process, user and system
-std::int64_t peak_memory_bytes();    // of this process, highest so far
+double cpu_seconds();              // of this process, user and system
+std::int64_t peak_memory_bytes();  // of this process, highest so far
 
 class WallClock {
   public:
-    double seconds() const {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    }
+    double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 
   private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -4,26 +4,29 @@
 #include "orrery_version.hpp"
 #include "workloads/operators/operator.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <numeric>
 #include <set>
 #include <sstream>
+#include <unistd.h>
 
 namespace orrery {
 namespace {
 
-// Over all processes: how often each bundle bound an operator of this kind, and the mean bound.
+constexpr std::uint32_t loop_binds = 0xffffffff;  // see CollectiveRow::bound_bundle
+
+// Over all processes: how often each bundle bound an operator of this kind, and the mean bound of its members.
 struct Binding {
-    std::int64_t collectives = 0, sum_ps = 0;
+    Time mean;
     std::map<std::uint32_t, std::int64_t> count;
 };
 
-Binding gather_bounds(World const& world, RunSink::Bounds const& mine) {
-    Binding all{.collectives = world.sum(mine.collectives), .sum_ps = world.sum(mine.sum_ps), .count = {}};
+Binding gather_bounds(World const& world, OpKind kind, RunSink const& sink, Simulation::Share const& share) {
+    auto const& members = share.member_bounds[static_cast<std::size_t>(kind)];
+    auto const sums = world.sum(std::vector<std::int64_t>{members.sum_ps, members.count});
+    Binding all{.mean = Time::from_ps(sums[1] > 0 ? sums[0] / sums[1] : 0), .count = {}};
     std::string text;
-    for (auto const& [bundle, count] : mine.binding) text += fmt::format("{} {}\n", bundle, count);
+    for (auto const& [bundle, count] : sink.binding(kind)) text += fmt::format("{} {}\n", bundle, count);
     for (auto const& part : world.gather(text)) {
         std::istringstream in(part);
         std::uint32_t bundle = 0;
@@ -33,48 +36,73 @@ Binding gather_bounds(World const& world, RunSink::Bounds const& mine) {
     return all;
 }
 
-std::string binding_text(Job const& job, Binding const& binding) {
-    if (binding.count.empty()) return {};
-    auto const most = std::max_element(binding.count.begin(), binding.count.end(),
-                                       [](auto const& a, auto const& b) { return a.second < b.second; });
-    constexpr std::uint32_t fixed = 0xffffffff;
-    if (most->first == fixed) return "the sender's loop";
+constexpr auto rarer = [](auto const& a, auto const& b) { return a.second < b.second; };
+
+void name_binding(Job const& job, Binding const& binding, Summary::Operation& operation) {
+    if (binding.count.empty()) return;
     std::map<std::string, std::int64_t> classes;
     for (auto const& [bundle, count] : binding.count)
-        classes[bundle == fixed ? "the sender's loop"
-                                : job.fabric().link_classes()[job.fabric().bundles()[bundle].link_class].name] += count;
-    auto const common = std::max_element(classes.begin(), classes.end(),
-                                         [](auto const& a, auto const& b) { return a.second < b.second; });
-    return fmt::format("{}, most often {}", common->first, job.fabric().bundle_name(BundleId{most->first}));
+        classes[bundle == loop_binds ? "sender's loop"
+                                     : job.fabric().link_classes()[job.fabric().bundles()[bundle].link_class].name] +=
+            count;
+    operation.bound_by = std::max_element(classes.begin(), classes.end(), rarer)->first;
+    auto const most = std::max_element(binding.count.begin(), binding.count.end(), rarer)->first;
+    if (most != loop_binds) operation.bound_link = job.fabric().bundle_name(BundleId{most});
+}
+
+// A hybrid model has two kinds of attention layers: both formulas, and the bound of the kind that takes more time.
+OpPrice attention_price(Job const& job) {
+    auto const& full = job.prices().attention;
+    auto const& linear = job.prices().linear_attention;
+    if (linear.formula.empty()) return full;
+    auto const layers = job.plan().layers();
+    auto const total = [&](LayerAttention kind, OpPrice const& price) {
+        return price.duration * std::count_if(layers.begin(), layers.end(), [&](auto const& layer) {
+                   return job.model().attention_of[layer.model_layer] == kind;
+               });
+    };
+    bool const mostly_full = total(LayerAttention::full, full) >= total(LayerAttention::linear, linear);
+    return {full.duration, mostly_full ? full.bound_by : linear.bound_by,
+            fmt::format("full attention: {}; linear attention: {}", full.formula, linear.formula)};
 }
 
 void add_compute(Job const& job, OperationStatistics const& statistics, OpKind kind, Summary::Operation& operation) {
     OpPrice price;
     auto const& prices = job.prices();
     switch (kind) {
-        case OpKind::attention: price = prices.attention; break;
-        case OpKind::gate: price = prices.gate; break;
-        case OpKind::shared_expert: price = prices.shared_expert; break;
-        case OpKind::dense_ffn: price = prices.dense_ffn; break;
+        case OpKind::attention:
+            price = attention_price(job);
+            break;
+        case OpKind::gate:
+            price = prices.gate;
+            break;
+        case OpKind::shared_expert:
+            price = prices.shared_expert;
+            break;
+        case OpKind::dense_ffn:
+            price = prices.dense_ffn;
+            break;
         default: {
-            // The mean rank: its messages and the experts they fall on.
-            auto const messages = static_cast<std::uint64_t>(job.tokens_per_microbatch()) * job.matrices().messages_per_token();
-            price = job.expert_pricer().explain(messages, std::min<std::uint32_t>(job.placement().slots_per_rank(),
-                                                                                 static_cast<std::uint32_t>(messages)));
+            // A rank with the mean number of messages, all of its slots in use.
+            auto const messages =
+                static_cast<std::uint64_t>(job.tokens_per_microbatch()) * job.matrices().messages_per_token();
+            price = job.expert_pricer().explain(
+                messages,
+                std::min<std::uint32_t>(job.placement().slots_per_rank(), static_cast<std::uint32_t>(messages)));
         }
     }
     operation.bound_by = price.bound_by;
-    operation.bound_s = kind == OpKind::experts ? price.duration.seconds() : statistics.mean(kind).seconds();
+    operation.bound_s = statistics.mean(kind).seconds();  // the price is the roofline itself
     operation.formula = price.formula;
 }
 
 std::vector<Summary::Operation> operations(World const& world, Job const& job, OperationStatistics const& statistics,
-                                           RunSink const& sink) {
+                                           RunSink const& sink, Simulation::Share const& share) {
     std::vector<Summary::Operation> rows;
     for (int k = 0; k < op_kind_count; ++k) {
         auto const kind = static_cast<OpKind>(k);
         bool const communicates = kind == OpKind::dispatch || kind == OpKind::combine;
-        auto const binding = communicates ? gather_bounds(world, sink.bounds(kind)) : Binding{};
+        auto const binding = communicates ? gather_bounds(world, kind, sink, share) : Binding{};
         if (statistics.count(kind) == 0) continue;
         Summary::Operation operation{.name = name_of(kind),
                                      .count = statistics.count(kind),
@@ -86,13 +114,13 @@ std::vector<Summary::Operation> operations(World const& world, Job const& job, O
                                      .exposed_share = communicates ? statistics.exposed_share(kind) : 1,
                                      .bound_s = 0,
                                      .bound_by = {},
+                                     .bound_link = {},
                                      .formula = {}};
         if (!communicates) {
             add_compute(job, statistics, kind, operation);
         } else {
-            if (binding.collectives > 0)
-                operation.bound_s = Time::from_ps(binding.sum_ps / binding.collectives).seconds();
-            operation.bound_by = binding_text(job, binding);
+            operation.bound_s = binding.mean.seconds();
+            name_binding(job, binding, operation);
             operation.formula = explain(job.exchange(kind));
         }
         rows.push_back(std::move(operation));
@@ -135,12 +163,12 @@ std::vector<std::string> ignored(Job const& job, std::vector<std::int64_t> const
                 list.push_back(fmt::format("{} has no effect (the {} plane carried no traffic)", path, plane));
     for (auto const& effect : job.degradations()) {
         if (effect.changes_nothing) {
-            list.push_back(fmt::format("{} = {} has no effect (rate_factor 1, no extra latency, not down)", effect.where,
-                                       effect.pattern));
+            list.push_back(fmt::format("{} = {} has no effect (rate_factor 1, no extra latency, not down)",
+                                       effect.where, effect.pattern));
             continue;
         }
-        bool const touched = std::any_of(effect.bundles.begin(), effect.bundles.end(),
-                                         [&](BundleId b) { return bytes[b.index()] > 0; });
+        bool const touched =
+            std::any_of(effect.bundles.begin(), effect.bundles.end(), [&](BundleId b) { return bytes[b.index()] > 0; });
         if (!touched)
             list.push_back(fmt::format("{} = {} has no effect (its {} links carried no traffic)", effect.where,
                                        effect.pattern, effect.links));
@@ -153,7 +181,8 @@ FabricTables tables(Job const& job, std::vector<std::int64_t> const& bytes, std:
     FabricTables tables;
     auto const& fabric = job.fabric();
     for (auto const& link_class : fabric.link_classes()) tables.class_names.push_back(link_class.name);
-    for (std::uint32_t d = 0; d < fabric.domain_count(); ++d) tables.domain_names.push_back(fabric.domain_name(DomainId{d}));
+    for (std::uint32_t d = 0; d < fabric.domain_count(); ++d)
+        tables.domain_names.push_back(fabric.domain_name(DomainId{d}));
     auto& table = tables.bundles;
     for (auto const& bundle : fabric.bundles()) {
         table.link_class.push_back(bundle.link_class);
@@ -200,17 +229,18 @@ Report make_report(World const& world, Job const& job, Simulation& simulation, R
     auto const share = simulation.share();
     auto const words = world.sum(std::vector<std::uint64_t>{share.digest.low, share.digest.high});
     Digest const digest{words[0], words[1]};
-    auto const sums = world.sum(std::vector<std::int64_t>{
-        share.flows, share.injected_bytes, share.delivered_bytes, share.unfinished_ranks, share.imbalance.ranks_ppm,
-        share.imbalance.experts_ppm, share.imbalance.samples, peak_memory_bytes(),
-        static_cast<std::int64_t>(cpu_seconds() * 1e6)});
+    auto const sums = world.sum(
+        std::vector<std::int64_t>{share.flows, share.injected_bytes, share.delivered_bytes, share.unfinished_ranks,
+                                  share.imbalance.ranks_ppm, share.imbalance.experts_ppm, share.imbalance.samples,
+                                  peak_memory_bytes(), static_cast<std::int64_t>(cpu_seconds() * 1e6)});
     auto const bytes = world.sum(share.bundle_bytes);
     auto const payload = world.sum(share.bundle_payload);
     auto const finish = Time::from_ps(world.max(share.last_finish.ps()));
 
     auto statistics = simulation.sink().statistics();
     auto const added = world.sum(std::vector<std::int64_t>(statistics.words().begin(), statistics.words().end()));
-    auto const largest = world.max(std::vector<std::int64_t>(statistics.max_words().begin(), statistics.max_words().end()));
+    auto const largest =
+        world.max(std::vector<std::int64_t>(statistics.max_words().begin(), statistics.max_words().end()));
     std::copy(added.begin(), added.end(), statistics.words().begin());
     std::copy(largest.begin(), largest.end(), statistics.max_words().begin());
 
@@ -233,9 +263,9 @@ Report make_report(World const& world, Job const& job, Simulation& simulation, R
     summary.fabric = fmt::format("{}, {} of {} ranks", job.fabric().kind(), job.ranks(), job.fabric().rank_count());
     summary.model = job.model().name;
     summary.conservation = {sums[1], sums[2], 0, sums[1] - sums[2]};
-    ORRERY_ENSURE(!summary.complete || sums[1] == sums[2], "bytes are not conserved: {} injected, {} delivered", sums[1],
-                  sums[2]);
-    summary.operations = operations(world, job, statistics, simulation.sink());
+    ORRERY_ENSURE(!summary.complete || sums[1] == sums[2], "bytes are not conserved: {} injected, {} delivered",
+                  sums[1], sums[2]);
+    summary.operations = operations(world, job, statistics, simulation.sink(), share);
     summary.links = hottest(job, bytes, outcome.last);
     if (sums[6] > 0)
         summary.imbalance = {static_cast<double>(sums[4]) / static_cast<double>(sums[6]) * 1e-6,

@@ -12,10 +12,7 @@ void RunSink::add(OperationRow const& row) {
 }
 
 void RunSink::add(CollectiveRow const& row) {
-    auto& bounds = bounds_[static_cast<std::size_t>(row.kind)];
-    ++bounds.collectives;
-    bounds.sum_ps += row.bound.ps();
-    ++bounds.binding[row.bound_bundle];
+    ++binding_[static_cast<std::size_t>(row.kind)][row.bound_bundle];
     next_->add(row);
 }
 

@@ -54,8 +54,8 @@ Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exc
                                                    sink_));
         local.push_back({LpId{r}, ranks_.back().get()});
     }
-    auto const pairs = job.scenario().output().detail() == "full" ? ExchangeDomain::Pairs::count
-                                                                  : ExchangeDomain::Pairs::ignore;
+    auto const pairs =
+        job.scenario().output().detail() == "full" ? ExchangeDomain::Pairs::count : ExchangeDomain::Pairs::ignore;
     std::vector<ExchangeDomain*> domains;
     for (auto const domain : job.domains()) {
         if (!mine(job.lp_of(domain))) continue;
@@ -107,6 +107,10 @@ Simulation::Share Simulation::share() const {
         share.flows += domain->counters().flows;
         share.injected_bytes += domain->counters().injected_bytes;
         share.delivered_bytes += domain->counters().delivered_bytes;
+        for (std::size_t kind = 0; kind < share.member_bounds.size(); ++kind) {
+            share.member_bounds[kind].sum_ps += domain->counters().member_bounds[kind].sum_ps;
+            share.member_bounds[kind].count += domain->counters().member_bounds[kind].count;
+        }
         auto const bundles = job_->domain_map().bundles(domain->domain());
         for (std::size_t b = 0; b < bundles.size(); ++b) {
             share.bundle_bytes[bundles[b].index()] = domain->bundle_bytes()[b];
@@ -125,13 +129,14 @@ std::vector<std::string> Simulation::waiting() const {
             auto line = fmt::format("{} of layer {}, micro-batch {}, group {}:", name_of(stuck.key.kind),
                                     stuck.key.layer, stuck.key.microbatch, stuck.key.group);
             if (!stuck.waiting.empty() && !stuck.missing.empty())
-                line += fmt::format(" rank {} and {} more wait for rank {}, which has not reached it",
-                                    first + stuck.waiting.front(), stuck.waiting.size() - 1, first + stuck.missing.front());
+                line +=
+                    fmt::format(" rank {} and {} more wait for rank {}, which has not reached it",
+                                first + stuck.waiting.front(), stuck.waiting.size() - 1, first + stuck.missing.front());
             if (!stuck.starved.empty()) {
                 auto const [source, target] = stuck.starved.front();
                 auto const way = job_->fabric().route(source, target);
-                line += fmt::format(" {} transfers cannot move, the first from rank {} to rank {} over", stuck.starved.size(),
-                                    source.value(), target.value());
+                line += fmt::format(" {} transfers cannot move, the first from rank {} to rank {} over",
+                                    stuck.starved.size(), source.value(), target.value());
                 for (auto const hop : way.bundles()) line += " " + job_->fabric().bundle_name(hop);
             }
             lines.push_back(std::move(line));

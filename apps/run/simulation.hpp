@@ -21,7 +21,7 @@ class Simulation {
     struct Options {
         RunLimits limits;
         Progress progress = Progress::off;
-        Time window_width;             // zero: the lookahead
+        Time window_width;  // zero: the lookahead
         std::function<void()> flush = [] {};
     };
 
@@ -44,6 +44,7 @@ class Simulation {
         Time last_finish;
         std::vector<std::int64_t> bundle_bytes, bundle_payload;  // by BundleId of the whole fabric
         MoeTraffic::Imbalance imbalance;
+        std::array<ExchangeDomain::Counters::MemberBounds, op_kind_count> member_bounds;
     };
     Share share() const;
     RunSink& sink() { return sink_; }
@@ -56,7 +57,7 @@ class Simulation {
     Job const* job_;
     RunSink sink_;
     std::unique_ptr<MoeTraffic> traffic_;
-    std::vector<LpId> rank_domains_;               // flat; spans of it are handed to the ranks
+    std::vector<LpId> rank_domains_;  // flat; spans of it are handed to the ranks
     std::vector<std::unique_ptr<MoeRank>> ranks_;
     std::vector<std::unique_ptr<ExchangeDomain>> domains_;
     std::unique_ptr<Heartbeat> heartbeat_;

@@ -6,20 +6,24 @@
 namespace orrery {
 namespace {
 
-volatile std::sig_atomic_t requested = 0;
+std::sig_atomic_t volatile requested = 0;
 
-extern "C" void note_signal(int) { requested = 1; }
+extern "C" void note_signal(int) {
+    requested = 1;
+}
 
 }  // namespace
 
 void watch_stop_signals() {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = note_signal;
     sigemptyset(&action.sa_mask);
     sigaction(SIGTERM, &action, nullptr);
     sigaction(SIGINT, &action, nullptr);
 }
 
-bool stop_requested() { return requested != 0; }
+bool stop_requested() {
+    return requested != 0;
+}
 
 }  // namespace orrery

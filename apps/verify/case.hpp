@@ -14,7 +14,7 @@ struct VerifyResult {
 
 struct VerifyCase {
     std::string name, unit;
-    double tolerance = 0;   // relative; absolute when the expected value is zero
+    double tolerance = 0;  // relative; absolute when the expected value is zero
     std::function<VerifyResult()> run;
 };
 

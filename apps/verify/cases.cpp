@@ -3,6 +3,8 @@
 
 namespace orrery {
 
-std::vector<VerifyCase> verify_cases() { return {}; }
+std::vector<VerifyCase> verify_cases() {
+    return {};
+}
 
 }  // namespace orrery

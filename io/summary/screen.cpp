@@ -51,8 +51,9 @@ class Screen {
 };
 
 void add_title(Screen& screen, Summary const& s, ScreenExtras const& extras) {
-    screen.line(fmt::format("{}: {} on {}, {} network", shorten(extras.scenario, 28), shorten(s.model, 20),
-                            shorten(s.fabric, 16), shorten(s.network_model, 8)));
+    screen.line(extras.scenario);
+    screen.line(fmt::format("{} on {}", shorten(s.model, 30), shorten(s.fabric, 46)));
+    screen.line("network: " + shorten(s.network_model, screen_columns - 9));
     if (!s.complete) screen.line("INCOMPLETE: the workload did not finish; figures cover what did");
     screen.line(fmt::format("Step time {}   (simulated {}, {} events, {} flows)", seconds_text(s.step_time_s),
                             seconds_text(s.simulated_time_s), grouped(s.events), grouped(s.flows)));
@@ -77,6 +78,7 @@ void add_operations(Screen& screen, Summary const& s) {
         screen.line(fmt::format("{}: waiting for peers {} ({}), transfer {}", o.name, seconds_text(o.wait_mean_s),
                                 percent_text(o.mean_s > 0 ? o.wait_mean_s / o.mean_s : 0),
                                 seconds_text(std::max(0.0, o.mean_s - o.wait_mean_s))));
+        if (!o.bound_link.empty()) screen.line("  bound most often by " + shorten(o.bound_link, screen_columns - 22));
     }
     screen.line();
 }

@@ -23,6 +23,7 @@ Json to_json(Summary::Operation const& o) {
             {"exposed_share", o.exposed_share},
             {"bound_s", o.bound_s},
             {"bound_by", o.bound_by},
+            {"bound_link", o.bound_link},
             {"formula", o.formula}};
 }
 

@@ -22,7 +22,8 @@ struct Summary {
         double wait_mean_s = 0;    // of mean_s: waiting for peers that had not started
         double exposed_share = 0;  // of the duration: the compute stream was idle
         double bound_s = 0;        // no schedule could be faster; 0: none is known
-        std::string bound_by;      // a link, an engine, "fixed cost"; empty: none is known
+        std::string bound_by;      // a link class, an engine, a memory; empty: none is known
+        std::string bound_link;    // communication: the link that binds most often; empty: none does
         std::string formula;       // what priced the duration
     };
     struct Link {

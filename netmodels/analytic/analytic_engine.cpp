@@ -32,7 +32,9 @@ std::uint32_t AnalyticEngine::open_engine(Rate rate) {
     return engine;
 }
 
-void AnalyticEngine::close_engine(std::uint32_t engine) { free_engines_.push_back(engine); }
+void AnalyticEngine::close_engine(std::uint32_t engine) {
+    free_engines_.push_back(engine);
+}
 
 void AnalyticEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t engine, Rate cap, std::uint32_t,
                            std::int64_t wire_bytes, std::uint64_t cookie) {

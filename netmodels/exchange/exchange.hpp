@@ -44,19 +44,20 @@ struct ExchangePlan {
     ExchangeStyle style = ExchangeStyle::push;
     ExchangeLoop loop = ExchangeLoop::overlapped;
     ExchangeShares shares = ExchangeShares::by_bytes;
-    std::int64_t message_bytes = 0;   // payload of one message
-    std::int64_t wire_bytes = 0;      // what one message takes of a link: payload / efficiency, rounded up
-    Time launch;                      // from the start of the operator to its first byte
-    Time per_message;                 // sender's loop on one core
-    Time per_peer;                    // one flag, on one core
-    Time finish;                      // after the last arrival; at least the engine's lookahead
-    std::uint32_t cores = 1;          // the loop and the flags are dealt over these
+    std::int64_t message_bytes = 0;  // payload of one message
+    std::int64_t wire_bytes = 0;     // what one message takes of a link: payload / efficiency, rounded up
+    Time launch;                     // from the start of the operator to its first byte
+    Time per_message;                // sender's loop on one core
+    Time per_peer;                   // one flag, on one core
+    Time finish;                     // after the last arrival; at least the engine's lookahead
+    std::uint32_t cores = 1;         // the loop and the flags are dealt over these
 
     // ceil(messages / cores) * per_message.
     Time loop_time(std::uint64_t messages) const {
         return per_message * static_cast<std::int64_t>((messages + cores - 1) / cores);
     }
-    // Flags leave in rounds of `cores` peers, in order of distance in the group; the k-th peer's flag costs k/cores + 1.
+    // Flags leave in rounds of `cores` peers, in order of distance in the group; the k-th peer's flag costs k/cores
+    // + 1.
     Time flag_time(std::uint32_t distance) const { return per_peer * static_cast<std::int64_t>(distance / cores + 1); }
 };
 

@@ -4,6 +4,7 @@
 #include "netmodels/topology/fabric.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace orrery {
 namespace {
@@ -12,9 +13,15 @@ namespace {
 constexpr std::uint64_t cookie_of(std::uint32_t slot, std::uint32_t source, std::uint32_t target) {
     return static_cast<std::uint64_t>(slot) << 32 | static_cast<std::uint64_t>(source) << 16 | target;
 }
-constexpr std::uint32_t slot_of(std::uint64_t cookie) { return static_cast<std::uint32_t>(cookie >> 32); }
-constexpr std::uint32_t source_of(std::uint64_t cookie) { return static_cast<std::uint32_t>(cookie >> 16) & 0xffff; }
-constexpr std::uint32_t target_of(std::uint64_t cookie) { return static_cast<std::uint32_t>(cookie) & 0xffff; }
+constexpr std::uint32_t slot_of(std::uint64_t cookie) {
+    return static_cast<std::uint32_t>(cookie >> 32);
+}
+constexpr std::uint32_t source_of(std::uint64_t cookie) {
+    return static_cast<std::uint32_t>(cookie >> 16) & 0xffff;
+}
+constexpr std::uint32_t target_of(std::uint64_t cookie) {
+    return static_cast<std::uint32_t>(cookie) & 0xffff;
+}
 
 constexpr std::uint32_t fixed_costs_bind = 0xffffffff;
 
@@ -34,17 +41,25 @@ ExchangeDomain::ExchangeDomain(DomainId domain, Fabric const& fabric, DomainMap 
       pairs_(pairs),
       sink_(&sink),
       bundle_bytes_(map.bundles(domain).size(), 0),
-      bundle_payload_(bundle_bytes_) {}
+      bundle_payload_(bundle_bytes_),
+      first_user_(bundle_bytes_.size()),
+      last_user_(bundle_bytes_.size()),
+      has_first_user_(bundle_bytes_.size(), 0),
+      has_last_user_(bundle_bytes_.size(), 0) {}
 
 void ExchangeDomain::handle(Event const& event, Outbox& out) {
     switch (event.kind) {
-        case exchange_post: return post(event, out);
+        case exchange_post:
+            return post(event, out);
         case begin_event:
             return begin(static_cast<std::uint32_t>(event.body[0]), static_cast<std::uint32_t>(event.body[1]),
                          event.when, out);
-        case close_event: return close(event);
-        case tick_event: return tick(event.when, out);
-        default: ORRERY_ENSURE(false, "domain {} got an event of kind {}", domain_.value(), event.kind);
+        case close_event:
+            return close(event);
+        case tick_event:
+            return tick(event.when, out);
+        default:
+            ORRERY_ENSURE(false, "domain {} got an event of kind {}", domain_.value(), event.kind);
     }
 }
 
@@ -99,6 +114,7 @@ void ExchangeDomain::post(Event const& event, Outbox& out) {
     for (auto const& share : shares_) messages += share.messages;
     auto const loop = plan.loop_time(messages);
     instance.longest_loop = std::max(instance.longest_loop, loop);
+    member.loop = loop;
     member.loop_end = member.send_done = event.when + loop;
 
     if (plan.style == ExchangeStyle::pull) {
@@ -110,8 +126,8 @@ void ExchangeDomain::post(Event const& event, Outbox& out) {
         if (loop > Time{} && messages > 0) {
             auto const bits = static_cast<UInt128>(messages) * static_cast<std::uint64_t>(plan.wire_bytes) *
                               8'000'000'000'000U / static_cast<std::uint64_t>(loop.ps());
-            member.engine = engine_->open_engine(Rate::from_bits_per_s(static_cast<std::int64_t>(
-                std::min<UInt128>(bits, static_cast<UInt128>(100'000'000'000'000)))));
+            member.engine = engine_->open_engine(Rate::from_bits_per_s(
+                static_cast<std::int64_t>(std::min<UInt128>(bits, static_cast<UInt128>(100'000'000'000'000)))));
         }
         begin(slot, index, event.when, out);
     }
@@ -197,6 +213,7 @@ void ExchangeDomain::start_transfer(std::uint32_t slot, std::uint32_t source, st
     auto& sender = instance.members[source];
     if (plan.style == ExchangeStyle::push) ++sender.in_flight;
     for (auto const hop : way.bundles()) instance.bundle_bytes[map_->local(hop)] += wire;
+    note_users(way.bundles(), rank_of(instance, source), rank_of(instance, target));
     instance.payload_bytes += payload;
     counters_.injected_bytes += payload;
     ++counters_.flows;
@@ -278,19 +295,9 @@ void ExchangeDomain::tell_if_over(std::uint32_t slot, std::uint32_t index, Outbo
 void ExchangeDomain::close(Event const& event) {
     auto& instance = instances_[static_cast<std::uint32_t>(event.body[0])];
     auto const& plan = *instance.plan;
-    auto const bundles = map_->bundles(domain_);
-    Time longest;
     auto binding = fixed_costs_bind;
-    for (std::size_t b = 0; b < bundles.size(); ++b) {
-        auto const bytes = instance.bundle_bytes[b];
-        if (bytes == 0) continue;
-        bundle_bytes_[b] += bytes;
-        bundle_payload_[b] += bytes / plan.wire_bytes * plan.message_bytes;
-        auto const time = transfer_time(bytes, fabric_->bundles()[bundles[b].index()].capacity);
-        if (time <= longest) continue;
-        longest = time;
-        binding = bundles[b].value();
-    }
+    auto longest = charge_ports(instance, binding);
+    count_member_bounds(instance);
     if (plan.loop == ExchangeLoop::prepared) {
         longest += instance.longest_loop;
     } else if (instance.longest_loop > longest) {
@@ -312,6 +319,53 @@ void ExchangeDomain::close(Event const& event) {
     traffic_->close(instance.key);
     open_.erase(instance.key);
     instance.open = false;
+}
+
+void ExchangeDomain::note_users(std::span<BundleId const> hops, RankId source, RankId target) {
+    auto const note = [](std::uint8_t& known, RankId& user, RankId rank) {
+        if (!known) user = rank;
+        if (user != rank) user = RankId{};
+        known = 1;
+    };
+    auto const first = map_->local(hops.front()), last = map_->local(hops.back());
+    note(has_first_user_[first], first_user_[first], source);
+    note(has_last_user_[last], last_user_[last], target);
+}
+
+// Adds the instance's bytes to the totals; the longest time any bundle needs for them, and which one it is.
+Time ExchangeDomain::charge_ports(Instance& instance, std::uint32_t& binding) {
+    auto const& plan = *instance.plan;
+    auto const bundles = map_->bundles(domain_);
+    auto const first_rank = traffic_->first_rank(instance.key.group).value();
+    Time longest;
+    for (std::size_t b = 0; b < bundles.size(); ++b) {
+        auto const bytes = instance.bundle_bytes[b];
+        if (bytes == 0) continue;
+        bundle_bytes_[b] += bytes;
+        bundle_payload_[b] += bytes / plan.wire_bytes * plan.message_bytes;
+        auto const time = transfer_time(bytes, fabric_->bundles()[bundles[b].index()].capacity);
+        for (auto const user : {first_user_[b], last_user_[b]}) {
+            if (!user.valid()) continue;
+            auto& member = instance.members[user.value() - first_rank];
+            member.port_time = std::max(member.port_time, time);
+        }
+        if (time <= longest) continue;
+        longest = time;
+        binding = bundles[b].value();
+    }
+    return longest;
+}
+
+void ExchangeDomain::count_member_bounds(Instance const& instance) {
+    auto const& plan = *instance.plan;
+    auto& bounds = counters_.member_bounds[static_cast<std::size_t>(instance.key.kind)];
+    for (auto const& member : instance.members) {
+        if (!member.posted) continue;
+        auto const work = plan.loop == ExchangeLoop::overlapped ? std::max(member.loop, member.port_time)
+                                                                : member.loop + member.port_time;
+        bounds.sum_ps += (plan.launch + work + plan.finish).ps();
+        ++bounds.count;
+    }
 }
 
 DigestChain ExchangeDomain::digest() const {

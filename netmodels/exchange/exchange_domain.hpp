@@ -8,6 +8,7 @@
 #include "netmodels/exchange/layout.hpp"
 #include "netmodels/exchange/transfer_engine.hpp"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <vector>
@@ -24,6 +25,11 @@ class ExchangeDomain final : public LogicalProcess {
     struct Counters {
         std::int64_t flows = 0;
         std::int64_t injected_bytes = 0, delivered_bytes = 0;  // payload
+        // Per operator kind, over its members: the least a member can take for its own loop and its own ports.
+        struct MemberBounds {
+            std::int64_t sum_ps = 0, count = 0;
+        };
+        std::array<MemberBounds, op_kind_count> member_bounds;
     };
     enum class Pairs : std::uint8_t { ignore, count };
 
@@ -48,18 +54,19 @@ class ExchangeDomain final : public LogicalProcess {
     // For the report of a run that could not finish.
     struct Stuck {
         ExchangeKey key;
-        std::vector<std::uint32_t> missing;                    // members that never posted
-        std::vector<std::pair<RankId, RankId>> starved;        // transfers on links that carry nothing
-        std::vector<std::uint32_t> waiting;                    // members that posted and were never told
+        std::vector<std::uint32_t> missing;              // members that never posted
+        std::vector<std::pair<RankId, RankId>> starved;  // transfers on links that carry nothing
+        std::vector<std::uint32_t> waiting;              // members that posted and were never told
     };
     std::vector<Stuck> stuck() const;
 
   private:
     enum OwnEvent : std::uint16_t { begin_event = 32, close_event = 33, tick_event = 48 };
     struct Member {
-        Time loop_end, send_done, arrival;
-        std::uint32_t awaited = 0;     // members whose flag (push) or data (pull) has not arrived
-        std::uint32_t in_flight = 0;   // own transfers
+        Time loop, loop_end, send_done, arrival;
+        Time port_time;                // scratch of close(): the busiest of its own ports
+        std::uint32_t awaited = 0;    // members whose flag (push) or data (pull) has not arrived
+        std::uint32_t in_flight = 0;  // own transfers
         std::uint32_t engine = TransferEngine::no_engine;
         bool posted = false, begun = false, told = false;
     };
@@ -86,6 +93,9 @@ class ExchangeDomain final : public LogicalProcess {
     void transfer_done(TransferDone const& done, Outbox& out);
     void tell_if_over(std::uint32_t slot, std::uint32_t member, Outbox& out);
     void close(Event const& event);
+    Time charge_ports(Instance& instance, std::uint32_t& binding);
+    void count_member_bounds(Instance const& instance);
+    void note_users(std::span<BundleId const> hops, RankId source, RankId target);
     std::uint32_t instance_of(ExchangeKey key);
     void want_tick(Time when, Outbox& out);
     RankId rank_of(Instance const& instance, std::uint32_t member) const;
@@ -101,16 +111,19 @@ class ExchangeDomain final : public LogicalProcess {
     Pairs pairs_;
     TimelineSink* sink_;
 
-    std::vector<Instance> instances_;          // slots, reused
+    std::vector<Instance> instances_;  // slots, reused
     std::map<ExchangeKey, std::uint32_t> open_;
     std::map<std::uint32_t, std::vector<PairRow>> pair_rows_;  // group -> members x members
     std::vector<std::int64_t> bundle_bytes_, bundle_payload_;
+    // The one rank that uses a bundle as its first (last) hop; invalid when none or several do.
+    std::vector<RankId> first_user_, last_user_;
+    std::vector<std::uint8_t> has_first_user_, has_last_user_;
     Counters counters_;
     DigestChain digest_;
     Time tick_at_ = Time::infinity();
     std::uint32_t collectives_ = 0;
-    std::vector<TransferDone> done_;               // scratch
-    std::vector<ExchangeTraffic::Share> shares_;   // scratch
+    std::vector<TransferDone> done_;              // scratch
+    std::vector<ExchangeTraffic::Share> shares_;  // scratch
 };
 
 }  // namespace orrery

@@ -28,7 +28,8 @@ void LinkMeter::integrate(std::uint32_t link, Time now) {
         auto const bytes = collected_[link] / per_byte_;
         collected_[link] -= bytes * per_byte_;
         if (bytes > 0)
-            finished_.push_back({bundles_[link].value(), static_cast<std::uint32_t>(bin), static_cast<std::int64_t>(bytes)});
+            finished_.push_back(
+                {bundles_[link].value(), static_cast<std::uint32_t>(bin), static_cast<std::int64_t>(bytes)});
         if (load == 0) at = now.ps();  // nothing more to integrate
     }
     since_[link] = now;

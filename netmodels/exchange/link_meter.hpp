@@ -26,9 +26,9 @@ class LinkMeter final : public LinkTraffic {
 
     std::span<BundleId const> bundles_;
     std::int64_t bin_ps_;
-    UInt128 per_byte_;                 // load * ps per byte
-    std::vector<Time> since_;          // integrated up to here
-    std::vector<UInt128> collected_;   // in the bin that contains since_
+    UInt128 per_byte_;                // load * ps per byte
+    std::vector<Time> since_;         // integrated up to here
+    std::vector<UInt128> collected_;  // in the bin that contains since_
     std::vector<std::int64_t> load_;
     std::vector<LinkBinRow> finished_;  // of closed bins, not yet emitted
 };

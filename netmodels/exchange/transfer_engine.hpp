@@ -61,9 +61,9 @@ class DomainMap {
     std::uint32_t local(BundleId bundle) const { return local_[bundle.index()]; }
 
   private:
-    std::vector<BundleId> bundles_;        // grouped by domain, ascending
-    std::vector<std::uint32_t> first_;     // per domain, into bundles_
-    std::vector<std::uint32_t> local_;     // per bundle
+    std::vector<BundleId> bundles_;     // grouped by domain, ascending
+    std::vector<std::uint32_t> first_;  // per domain, into bundles_
+    std::vector<std::uint32_t> local_;  // per bundle
 };
 
 }  // namespace orrery

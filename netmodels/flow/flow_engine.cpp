@@ -58,7 +58,9 @@ void FlowEngine::settle(Time now) {
     pending_settle_ = std::min(pending_settle_, Time::from_ps(grid));
 }
 
-Time FlowEngine::next() const { return std::min(pending_settle_, kernel_.next_completion()); }
+Time FlowEngine::next() const {
+    return std::min(pending_settle_, kernel_.next_completion());
+}
 
 void FlowEngine::advance(Time now, std::vector<TransferDone>& done) {
     completions_.clear();

@@ -30,8 +30,8 @@ class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserv
 
     DomainMap const* map_;
     std::span<BundleId const> bundles_;
-    std::vector<std::uint8_t> binds_;       // per local bundle: may it ever be a bottleneck?
-    std::vector<Rate> capacity_;            // per local bundle
+    std::vector<std::uint8_t> binds_;  // per local bundle: may it ever be a bottleneck?
+    std::vector<Rate> capacity_;       // per local bundle
     MaxMinKernel kernel_;
     LinkMeter meter_;
     Time epoch_;

@@ -19,8 +19,8 @@ MaxMinKernel::MaxMinKernel(std::span<Rate const> capacities) {
 }
 
 std::uint32_t MaxMinKernel::open_link(Rate capacity) {
-    ORRERY_ENSURE(capacity.bits_per_s() <= std::numeric_limits<std::int64_t>::max() / rate_scale / 2,
-                  "rate of {} b/s", capacity.bits_per_s());
+    ORRERY_ENSURE(capacity.bits_per_s() <= std::numeric_limits<std::int64_t>::max() / rate_scale / 2, "rate of {} b/s",
+                  capacity.bits_per_s());
     auto const scaled = capacity.bits_per_s() * rate_scale;
     if (!free_links_.empty()) {
         auto const link = free_links_.back();
@@ -298,9 +298,8 @@ void MaxMinKernel::complete_until(Time now, std::vector<Completion>& done) {
         next_tag_[link] = smallest;
         schedule(link, when);
     }
-    std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(), [](auto const& a, auto const& b) {
-        return a.when != b.when ? a.when < b.when : a.cookie < b.cookie;
-    });
+    std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(),
+              [](auto const& a, auto const& b) { return a.when != b.when ? a.when < b.when : a.cookie < b.cookie; });
 }
 
 void MaxMinKernel::remove(std::uint32_t flow, Time now) {

@@ -48,7 +48,8 @@ class MaxMinKernel {
 
     // The earliest completion under the present shares; infinity when nothing moves.
     Time next_completion() const;
-    // Removes every flow that is done at or before `now`, in order (when, cookie). Shares stay as they are until settle().
+    // Removes every flow that is done at or before `now`, in order (when, cookie). Shares stay as they are until
+    // settle().
     void complete_until(Time now, std::vector<Completion>& done);
 
     std::uint32_t active_flows() const { return active_flows_; }
@@ -98,16 +99,16 @@ class MaxMinKernel {
 
     // Links. Index 0 is a sentinel that ends the list of a flow with fewer than six links.
     std::vector<std::int64_t> capacity_, load_, fixed_, level_;
-    std::vector<std::int64_t> weight_;      // of the active flows that cross the link
-    std::vector<std::int64_t> unfrozen_;    // scratch of water_fill
-    std::vector<std::uint8_t> full_;        // scratch of water_fill
-    std::vector<std::uint8_t> private_;     // the cap of one flow: closed with it
-    std::vector<UInt128> clock_;            // service per unit of weight, in service units
+    std::vector<std::int64_t> weight_;    // of the active flows that cross the link
+    std::vector<std::int64_t> unfrozen_;  // scratch of water_fill
+    std::vector<std::uint8_t> full_;      // scratch of water_fill
+    std::vector<std::uint8_t> private_;   // the cap of one flow: closed with it
+    std::vector<UInt128> clock_;          // service per unit of weight, in service units
     std::vector<Time> clock_time_;
-    std::vector<std::uint64_t> next_tag_;   // smallest tag among the flows bound by the link
-    std::vector<std::uint32_t> stamp_;      // invalidates entries of due_
+    std::vector<std::uint64_t> next_tag_;  // smallest tag among the flows bound by the link
+    std::vector<std::uint32_t> stamp_;     // invalidates entries of due_
     std::vector<std::vector<Entry>> entries_;
-    std::vector<std::uint32_t> dead_;       // entries of weight zero
+    std::vector<std::uint32_t> dead_;  // entries of weight zero
     // A closed link is free for reuse once its component has fallen idle: reused at once it would join two components.
     std::vector<std::uint8_t> closed_;
     std::vector<std::uint32_t> free_links_;
@@ -129,8 +130,8 @@ class MaxMinKernel {
         std::int64_t level;
         std::uint32_t link;
     };
-    std::vector<Level> filling_;             // scratch heap of water_fill
-    std::vector<std::uint32_t> members_;     // scratch of settle
+    std::vector<Level> filling_;          // scratch heap of water_fill
+    std::vector<std::uint32_t> members_;  // scratch of settle
     LoadObserver* observer_ = nullptr;
     std::uint64_t settles_ = 0, visits_ = 0;
 };

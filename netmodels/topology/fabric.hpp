@@ -23,23 +23,23 @@ enum class NodeKind : std::uint8_t { endpoint, cpu, nic, switch_chip };
 
 struct Node {
     NodeKind kind{};
-    std::uint8_t tier = 0;      // 0: endpoint; 1: first switch level; ...
-    RankId rank;                // valid for endpoints only
+    std::uint8_t tier = 0;  // 0: endpoint; 1: first switch level; ...
+    RankId rank;            // valid for endpoints only
 };
 
 struct Link {
     NodeId from, to;
     BundleId bundle;
-    Rate rate;                  // after degradation; zero: down
-    Time latency;               // wire + the pipeline of the switch it enters; after degradation
+    Rate rate;     // after degradation; zero: down
+    Time latency;  // wire + the pipeline of the switch it enters; after degradation
 };
 
 struct Bundle {
-    std::uint32_t first_member = 0, member_count = 0;   // into Fabric::members()
-    Rate capacity;              // what a striped transfer can use of it (see docs/fabrics.md, striping)
-    Time latency;               // one-way latency of the slowest member in use
+    std::uint32_t first_member = 0, member_count = 0;  // into Fabric::members()
+    Rate capacity;  // what a striped transfer can use of it (see docs/fabrics.md, striping)
+    Time latency;   // one-way latency of the slowest member in use
     DomainId domain;
-    std::uint16_t link_class = 0;   // index into Fabric::link_classes()
+    std::uint16_t link_class = 0;  // index into Fabric::link_classes()
     // The most that can ever be offered to it: min(sum of what feeds it, sum of what it feeds), both counted at
     // endpoint bundles, which are unlimited and so never left out themselves. When that is at most
     // the capacity the bundle can never be a bottleneck and the solver leaves it out.
@@ -47,17 +47,17 @@ struct Bundle {
 };
 
 struct LinkClass {
-    std::string name;           // "ub.die-l1.up"
-    std::string plane;          // "ub", "rdma", "vpc", "sio"
+    std::string name;   // "ub.die-l1.up"
+    std::string plane;  // "ub", "rdma", "vpc", "sio"
 };
 
 // One way from a rank to another for a striped transfer. At most 8 bundles in order of travel.
 struct Route {
     std::array<BundleId, 8> hops{};
     std::uint32_t hop_count = 0;
-    Time latency;               // zero-load one-way latency of a small message, endpoint shares included
+    Time latency;  // zero-load one-way latency of a small message, endpoint shares included
     DomainId domain;
-    Rate cap;                   // the most one transfer can reach on it, e.g. sum over sub-planes of the slowest hop
+    Rate cap;  // the most one transfer can reach on it, e.g. sum over sub-planes of the slowest hop
     std::span<BundleId const> bundles() const { return {hops.data(), hop_count}; }
 };
 
@@ -69,19 +69,19 @@ struct FabricFigures {
         Rate rate;
     };
     struct PathCount {
-        std::string between;    // "dies of one node"
+        std::string between;  // "dies of one node"
         std::int64_t shortest_paths = 0;
         std::int64_t hops = 0;
         Time latency;
     };
     struct Tier {
-        std::string name;       // "node to L2"
-        Rate down, up;          // sums over one switch or node
+        std::string name;  // "node to L2"
+        Rate down, up;     // sums over one switch or node
         double oversubscription = 1;
     };
     std::int64_t ranks = 0, switches = 0, other_nodes = 0, links = 0;
     std::int64_t diameter_hops = 0;
-    Rate bisection;             // one direction
+    Rate bisection;  // one direction
     std::vector<ClassCount> classes;
     std::vector<PathCount> paths;
     std::vector<Tier> tiers;
@@ -89,11 +89,11 @@ struct FabricFigures {
 
 // One degradation as the scenario asks for it, applied before the run.
 struct Degradation {
-    std::string pattern;        // shell pattern over link names, e.g. "sn0.n03.*.up"
-    double rate_factor = 1;     // 0 < f <= 1
+    std::string pattern;     // shell pattern over link names, e.g. "sn0.n03.*.up"
+    double rate_factor = 1;  // 0 < f <= 1
     Time extra_latency;
     bool down = false;
-    std::string where;          // file:line, for messages
+    std::string where;  // file:line, for messages
 };
 
 class Fabric {

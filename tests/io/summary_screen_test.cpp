@@ -42,12 +42,13 @@ Summary example() {
     s.conservation = {.injected_bytes = 7'864'320, .delivered_bytes = 7'864'320};
     s.operations = {operation("attention", 180e-6, 150e-6, "HBM"),
                     operation("gate", 8e-6, 0, ""),
-                    operation("dispatch", 116e-6, 61e-6, "sn0.n03.d05-l1.up"),
+                    operation("dispatch", 116e-6, 61e-6, "ub.die-l1.up"),
                     operation("experts", 95e-6, 80e-6, "HBM"),
                     operation("combine", 118e-6, 96e-6, "fixed cost"),
                     operation("shared_expert", 20e-6, 18e-6, "cube")};
     s.operations[2].wait_mean_s = 29e-6;
     s.operations[2].exposed_share = 1;
+    s.operations[2].bound_link = "sn0.n03.d05-l1.*.up";
     s.operations[4].exposed_share = 0.25;
     s.links = {{"sn0.n03.d05-l1.up", 12'345'678, 0.5312},
                {"sn0.n04.d01-l1.up", 12'000'000, 0.51},
@@ -66,17 +67,20 @@ std::vector<std::string> lines_of(std::string const& text) {
 }
 
 TEST(Screen, Golden) {
-    std::string const expected = R"(cloudmatrix384_decode: DeepSeek-R1 on cloudmatrix384, flow network
+    std::string const expected = R"(cloudmatrix384_decode
+DeepSeek-R1 on cloudmatrix384
+network: flow
 Step time 58.1 ms   (simulated 58.12 ms, 1,234,567 events, 98,765 flows)
 
 operation         mean      p50      p99      max exp.    bound  bound by
 attention       180 us 176.4 us   198 us 222.1 us    -   150 us  HBM
 gate              8 us  7.84 us   8.8 us 9.872 us    -        -  -
-dispatch        116 us 113.7 us 127.6 us 143.1 us 100%    61 us  sn0.n03..-l1.up
+dispatch        116 us 113.7 us 127.6 us 143.1 us 100%    61 us  ub.die-l1.up
 experts          95 us  93.1 us 104.5 us 117.2 us    -    80 us  HBM
 combine         118 us 115.6 us 129.8 us 145.6 us  25%    96 us  fixed cost
 shared_expert    20 us  19.6 us    22 us 24.68 us    -    18 us  cube
 dispatch: waiting for peers 29 us (25.0 %), transfer 87 us
+  bound most often by sn0.n03.d05-l1.*.up
 combine: waiting for peers 0 ps (0.0 %), transfer 118 us
 
 hottest links                                                bytes   utilisation

@@ -61,7 +61,8 @@ TEST(MaxMinKernel, FlowsOnOneLinkFinishTogether) {
 
 TEST(MaxMinKernel, WeightsShareInProportion) {
     // 3 : 1 on one link; the heavy flow is done when both have moved in proportion.
-    auto const done = run({8_GBps}, {{.links = {0}, .weight = 3, .bytes = 3'000'000}, {.links = {0}, .bytes = 1'000'000}});
+    auto const done =
+        run({8_GBps}, {{.links = {0}, .weight = 3, .bytes = 3'000'000}, {.links = {0}, .bytes = 1'000'000}});
     EXPECT_EQ(done[0], 500_us);
     EXPECT_EQ(done[1], 500_us);
 }
@@ -77,7 +78,8 @@ TEST(MaxMinKernel, ParkingLot) {
 }
 
 TEST(MaxMinKernel, CapBindsOneFlowAndLeavesTheRest) {
-    auto const done = run({100_Gbps}, {{.links = {0}, .bytes = 1'250'000, .cap = 10_Gbps}, {.links = {0}, .bytes = 11'250'000}});
+    auto const done =
+        run({100_Gbps}, {{.links = {0}, .bytes = 1'250'000, .cap = 10_Gbps}, {.links = {0}, .bytes = 11'250'000}});
     EXPECT_EQ(done[0], 1_ms);
     EXPECT_EQ(done[1], 1_ms);
 }
@@ -106,7 +108,8 @@ TEST(MaxMinKernel, AllToAllOnOneSwitchIsBoundByThePorts) {
         for (std::uint32_t t = 0; t < n; ++t)
             if (s != t) offers.push_back({.links = {s, n + t}, .bytes = 65'536});
     for (auto const done : run(std::vector<Rate>(2 * n, 400_Gbps), offers))
-        EXPECT_NEAR(static_cast<double>(done.ps()), static_cast<double>(transfer_time((n - 1) * 65'536, 400_Gbps).ps()), 1);
+        EXPECT_NEAR(static_cast<double>(done.ps()), static_cast<double>(transfer_time((n - 1) * 65'536, 400_Gbps).ps()),
+                    1);
 }
 
 struct RandomCase {
@@ -129,7 +132,8 @@ RandomCase random_case(std::uint64_t seed) {
         auto const hops = 1 + draw.below(std::min(links, 5U));
         while (offer.links.size() < hops) {
             auto const link = draw.below(links);
-            if (std::find(offer.links.begin(), offer.links.end(), link) == offer.links.end()) offer.links.push_back(link);
+            if (std::find(offer.links.begin(), offer.links.end(), link) == offer.links.end())
+                offer.links.push_back(link);
         }
         if (draw.below(5) == 0) offer.cap = Rate::from_bits_per_s(1'000'000LL * (1'000 + draw.below(10'000)));
         c.offers.push_back(std::move(offer));
@@ -163,7 +167,8 @@ TEST(MaxMinKernel, AgreesWithTheReferenceOnRandomNetworks) {
             // A picosecond for each completion before it (they are rounded up), and 2^-20 byte at the flow's mean rate
             // for each of some twenty changes of bottleneck.
             auto const mean_rate = flows[f].bits / (flows[f].done - flows[f].start);
-            auto const tolerance = 10.0L + static_cast<long double>(flows.size()) + expected * 1e-9L + 20 * 8e12L / (1 << 20) * flows[f].weight / mean_rate;
+            auto const tolerance = 10.0L + static_cast<long double>(flows.size()) + expected * 1e-9L +
+                                   20 * 8e12L / (1 << 20) * flows[f].weight / mean_rate;
             ASSERT_NEAR(static_cast<double>(got[f].ps()), static_cast<double>(expected), static_cast<double>(tolerance))
                 << "seed " << seed << ", flow " << f;
         }

@@ -8,8 +8,12 @@ namespace {
 using namespace literals;
 
 // A message is the token in INT8 plus its scale, padded to 512 B (7,680 B at hidden size 7,168).
-std::int64_t dispatch_message(std::uint32_t hidden) { return (static_cast<std::int64_t>(hidden) + 511) / 512 * 512 + 512; }
-std::int64_t combine_message(std::uint32_t hidden) { return static_cast<std::int64_t>(hidden) * 2; }  // BF16
+std::int64_t dispatch_message(std::uint32_t hidden) {
+    return (static_cast<std::int64_t>(hidden) + 511) / 512 * 512 + 512;
+}
+std::int64_t combine_message(std::uint32_t hidden) {
+    return static_cast<std::int64_t>(hidden) * 2;
+}  // BF16
 
 OperatorCostsDefault dispatch(OperatorInputs const& in) {
     return {.style = ExchangeStyle::push,

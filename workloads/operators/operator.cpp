@@ -16,20 +16,21 @@ std::vector<OperatorVariant>& registry() {
 
 }  // namespace
 
-RegisterOperator::RegisterOperator(OperatorVariant variant) { registry().push_back(variant); }
+RegisterOperator::RegisterOperator(OperatorVariant variant) {
+    registry().push_back(variant);
+}
 
 std::vector<OperatorVariant> operator_variants() {
     auto variants = registry();
-    std::sort(variants.begin(), variants.end(), [](auto const& a, auto const& b) {
-        return std::string_view{a.name} < std::string_view{b.name};
-    });
+    std::sort(variants.begin(), variants.end(),
+              [](auto const& a, auto const& b) { return std::string_view{a.name} < std::string_view{b.name}; });
     return variants;
 }
 
 ExchangePlan make_plan(scenario::OperatorsSpec const& spec, OpKind kind, OperatorInputs const& inputs) {
     auto const variants = operator_variants();
-    auto const variant = std::find_if(variants.begin(), variants.end(),
-                                      [&](auto const& v) { return v.name == spec.variant(); });
+    auto const variant =
+        std::find_if(variants.begin(), variants.end(), [&](auto const& v) { return v.name == spec.variant(); });
     ORRERY_VALIDATE(variant != variants.end(), "workload.operators.variant is {} (no such operator)", spec.variant());
     bool const dispatch = kind == OpKind::dispatch;
     auto const costs = dispatch ? variant->dispatch(inputs) : variant->combine(inputs);
@@ -51,12 +52,13 @@ ExchangePlan make_plan(scenario::OperatorsSpec const& spec, OpKind kind, Operato
 }
 
 std::string explain(ExchangePlan const& plan) {
-    return fmt::format("{}; launch {} + {} sender loop of {} per {} messages {} {} B on the wire per {} B message"
-                       " + flags {} per {} peers + finish {}",
-                       plan.style == ExchangeStyle::push ? "push" : "pull", to_string(plan.launch),
-                       plan.loop == ExchangeLoop::overlapped ? "max of" : "sum of", to_string(plan.per_message),
-                       plan.cores, plan.loop == ExchangeLoop::overlapped ? "and" : "plus", plan.wire_bytes,
-                       plan.message_bytes, to_string(plan.per_peer), plan.cores, to_string(plan.finish));
+    return fmt::format(
+        "{}; launch {} + {} sender loop of {} per {} messages {} {} B on the wire per {} B message"
+        " + flags {} per {} peers + finish {}",
+        plan.style == ExchangeStyle::push ? "push" : "pull", to_string(plan.launch),
+        plan.loop == ExchangeLoop::overlapped ? "max of" : "sum of", to_string(plan.per_message), plan.cores,
+        plan.loop == ExchangeLoop::overlapped ? "and" : "plus", plan.wire_bytes, plan.message_bytes,
+        to_string(plan.per_peer), plan.cores, to_string(plan.finish));
 }
 
 }  // namespace orrery

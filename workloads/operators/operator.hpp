@@ -16,8 +16,8 @@ class OperatorsSpec;
 namespace orrery {
 
 struct OperatorInputs {
-    std::uint32_t hidden = 0;         // of the model
-    std::uint32_t vector_cores = 0;   // AIV cores (or SMs) that drive communication
+    std::uint32_t hidden = 0;        // of the model
+    std::uint32_t vector_cores = 0;  // AIV cores (or SMs) that drive communication
 };
 
 // What a variant costs before the scenario overrides anything. docs/operators.md lists each constant with its source.
@@ -26,7 +26,7 @@ struct OperatorCostsDefault {
     ExchangeLoop loop{};
     ExchangeShares shares{};
     std::int64_t message_bytes = 0;
-    double efficiency = 1;            // payload share of the wire rate
+    double efficiency = 1;  // payload share of the wire rate
     Time launch, per_message, per_peer, finish;
 };
 

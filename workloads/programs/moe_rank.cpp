@@ -16,11 +16,13 @@ void MoeRank::start(Outbox& out) {
 
 void MoeRank::handle(Event const& event, Outbox& out) {
     switch (event.kind) {
-        case compute_done: end_compute(event.when); break;
+        case compute_done:
+            end_compute(event.when);
+            break;
         case exchange_done: {
             auto const microbatch = communication_op().microbatch;
-            ORRERY_ENSURE(communication_.busy && parts_missing_ > 0, "rank {} got the end of an exchange it did not start",
-                          rank_.value());
+            ORRERY_ENSURE(communication_.busy && parts_missing_ > 0,
+                          "rank {} got the end of an exchange it did not start", rank_.value());
             last_peer_start_ = std::max(last_peer_start_, Time::from_ps(static_cast<std::int64_t>(event.body[1])));
             if (communication_op().kind == OpKind::dispatch) {
                 messages_[microbatch] = static_cast<std::uint32_t>(event.body[2] >> 32);
@@ -29,7 +31,8 @@ void MoeRank::handle(Event const& event, Outbox& out) {
             if (--parts_missing_ == 0) end_exchange(event.when);
             break;
         }
-        default: ORRERY_ENSURE(false, "rank {} got an event of kind {}", rank_.value(), event.kind);
+        default:
+            ORRERY_ENSURE(false, "rank {} got an event of kind {}", rank_.value(), event.kind);
     }
     advance(event.when, out);
 }
@@ -56,11 +59,16 @@ void MoeRank::advance(Time now, Outbox& out) {
 bool MoeRank::ready(StepOp op) const {
     auto const m = op.microbatch;
     switch (op.kind) {
-        case OpKind::attention: return layer_done_[m] >= compute_.layer;
-        case OpKind::dispatch: return gated_[m] > communication_.layer;
-        case OpKind::experts: return dispatched_[m] > compute_.layer;
-        case OpKind::combine: return expert_done_[m] > communication_.layer;
-        default: return true;  // follows its attention on the same stream
+        case OpKind::attention:
+            return layer_done_[m] >= compute_.layer;
+        case OpKind::dispatch:
+            return gated_[m] > communication_.layer;
+        case OpKind::experts:
+            return dispatched_[m] > compute_.layer;
+        case OpKind::combine:
+            return expert_done_[m] > communication_.layer;
+        default:
+            return true;  // follows its attention on the same stream
     }
 }
 
@@ -131,7 +139,8 @@ void MoeRank::record(Stream const& stream, StepOp op, Time end, Time wait, Time 
     digest_.add(static_cast<std::uint64_t>(row.end.ps()));
     digest_.add(static_cast<std::uint64_t>(row.wait.ps()));
     digest_.add(static_cast<std::uint64_t>(row.exposed.ps()));
-    digest_.add(static_cast<std::uint64_t>(row.layer) << 16 | static_cast<std::uint64_t>(row.kind) << 8 | row.microbatch);
+    digest_.add(static_cast<std::uint64_t>(row.layer) << 16 | static_cast<std::uint64_t>(row.kind) << 8 |
+                row.microbatch);
 }
 
 std::string MoeRank::waiting_for() const {

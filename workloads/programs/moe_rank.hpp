@@ -36,7 +36,7 @@ class MoeRank final : public LogicalProcess {
     struct Stream {
         std::uint16_t layer = 0, op = 0;  // next or current operation
         bool busy = false;
-        Time since;                       // start of the current operation
+        Time since;  // start of the current operation
     };
 
     void advance(Time now, Outbox& out);
@@ -63,10 +63,10 @@ class MoeRank final : public LogicalProcess {
     // Per micro-batch: how many layers have passed each stage (a dense layer passes all at once).
     std::array<std::uint16_t, most_microbatches> gated_{}, dispatched_{}, expert_done_{}, layer_done_{};
     std::array<std::uint32_t, most_microbatches> messages_{}, active_{};  // from the last dispatch
-    std::uint32_t parts_missing_ = 0;   // domains that have not ended the current exchange
+    std::uint32_t parts_missing_ = 0;  // domains that have not ended the current exchange
     Time last_peer_start_;
-    Time computed_;                     // total length of ended compute operations
-    Time computed_at_start_;            // computed_until() when the current exchange started
+    Time computed_;           // total length of ended compute operations
+    Time computed_at_start_;  // computed_until() when the current exchange started
     Time finished_at_;
     std::uint32_t sequence_ = 0;
     DigestChain digest_;

@@ -19,8 +19,8 @@ std::int64_t imbalance_ppm(std::span<std::int64_t const> loads) {
     auto const sum = std::accumulate(loads.begin(), loads.end(), std::int64_t{0});
     if (sum == 0) return 1'000'000;
     auto const largest = *std::max_element(loads.begin(), loads.end());
-    return static_cast<std::int64_t>(static_cast<Int128>(largest) * static_cast<std::int64_t>(loads.size()) * 1'000'000 /
-                                     sum);
+    return static_cast<std::int64_t>(static_cast<Int128>(largest) * static_cast<std::int64_t>(loads.size()) *
+                                     1'000'000 / sum);
 }
 
 }  // namespace
@@ -78,8 +78,7 @@ void MoeTraffic::sent_by(ExchangeKey key, std::uint32_t source, std::vector<Shar
     auto const& matrix = entry(key).matrix;
     out.clear();
     for (std::uint32_t peer = 0; peer < settings_.ep; ++peer) {
-        auto const count =
-            key.kind == OpKind::dispatch ? matrix.messages(source, peer) : matrix.messages(peer, source);
+        auto const count = key.kind == OpKind::dispatch ? matrix.messages(source, peer) : matrix.messages(peer, source);
         if (count > 0) out.push_back({peer, count});
     }
 }
@@ -103,13 +102,13 @@ void MoeTraffic::emit_expert_loads(TimelineSink& sink) const {
             auto const& loads = loads_[group][layer];
             auto const& slots = placement_->layer(static_cast<std::uint32_t>(layer)).slot_expert;
             for (std::size_t i = 0; i < loads.size(); ++i)
-                sink.add(ExpertLoadRow{.group = group,
-                                       .rank = first_rank(group).value() +
-                                               static_cast<std::uint32_t>(i / slots_per_rank_),
-                                       .layer = settings_.moe_layers[layer],
-                                       .slot = static_cast<std::uint16_t>(i % slots_per_rank_),
-                                       .expert = slots[i],
-                                       .tokens = loads[i]});
+                sink.add(
+                    ExpertLoadRow{.group = group,
+                                  .rank = first_rank(group).value() + static_cast<std::uint32_t>(i / slots_per_rank_),
+                                  .layer = settings_.moe_layers[layer],
+                                  .slot = static_cast<std::uint16_t>(i % slots_per_rank_),
+                                  .expert = slots[i],
+                                  .tokens = loads[i]});
         }
 }
 

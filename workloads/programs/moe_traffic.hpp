@@ -24,9 +24,9 @@ class MoeTraffic final : public ExchangeTraffic {
         std::uint32_t ep = 0, groups = 0;
         RankId first_rank;
         ExchangePlan dispatch, combine;
-        std::vector<std::uint16_t> moe_layers;             // model index of every MoE layer simulated, ascending
-        std::vector<std::uint32_t> local_parts;            // per group: how many of its domains this process owns
-        std::vector<std::uint8_t> counts_loads;            // per group: this process reports its expert loads
+        std::vector<std::uint16_t> moe_layers;   // model index of every MoE layer simulated, ascending
+        std::vector<std::uint32_t> local_parts;  // per group: how many of its domains this process owns
+        std::vector<std::uint8_t> counts_loads;  // per group: this process reports its expert loads
     };
 
     MoeTraffic(Settings settings, MatrixBuilder const& builder, Placement const& placement);
@@ -48,7 +48,8 @@ class MoeTraffic final : public ExchangeTraffic {
     // In order (group, layer, rank, slot), for the groups this process counts.
     void emit_expert_loads(TimelineSink& sink) const;
 
-    // Largest load over mean load, averaged over groups and layers. Kept in parts per million so that processes can add.
+    // Largest load over mean load, averaged over groups and layers. Kept in parts per million so that processes can
+    // add.
     struct Imbalance {
         std::int64_t ranks_ppm = 0, experts_ppm = 0, samples = 0;
     };
@@ -65,8 +66,8 @@ class MoeTraffic final : public ExchangeTraffic {
     Settings settings_;
     MatrixBuilder const* builder_;
     Placement const* placement_;
-    std::map<ExchangeKey, Entry> entries_;      // keyed as the dispatch
-    std::vector<RoutingMatrix> spare_;          // dropped matrices, to reuse their memory
+    std::map<ExchangeKey, Entry> entries_;  // keyed as the dispatch
+    std::vector<RoutingMatrix> spare_;      // dropped matrices, to reuse their memory
     // Per group that this process counts: [moe layer][member * slots + slot] tokens.
     std::vector<std::vector<std::vector<std::int64_t>>> loads_;
     std::uint32_t slots_per_rank_ = 0;

@@ -20,11 +20,16 @@ StepPlan::StepPlan(std::vector<Layer> layers, std::uint32_t microbatches, Shared
 
 Time StepPlan::duration(OpKind kind, Layer const& layer) const {
     switch (kind) {
-        case OpKind::attention: return layer.attention;
-        case OpKind::gate: return costs_.gate;
-        case OpKind::shared_expert: return costs_.shared_expert;
-        case OpKind::dense_ffn: return costs_.dense_ffn;
-        default: ORRERY_ENSURE(false, "{} has no fixed duration", name_of(kind));
+        case OpKind::attention:
+            return layer.attention;
+        case OpKind::gate:
+            return costs_.gate;
+        case OpKind::shared_expert:
+            return costs_.shared_expert;
+        case OpKind::dense_ffn:
+            return costs_.dense_ffn;
+        default:
+            ORRERY_ENSURE(false, "{} has no fixed duration", name_of(kind));
     }
 }
 
