@@ -33,14 +33,16 @@ Finding check_mpi(World const& world) {
                                          world.count() == 1 ? "" : "es", sum, expected)};
 }
 
-// mpirun on two processes of this very program, the way scripts/run.sh starts it.
+// mpirun on two processes of this very program, the way scripts/run.sh starts it. A process started without mpirun has
+// put variables that say so into its own environment: the new mpirun must not see them.
 Finding check_launch() {
     if (std::getenv("OMPI_COMM_WORLD_SIZE")) return {true, "started by mpirun"};
     auto const self = fs::read_symlink("/proc/self/exe").string();
     auto const command = fmt::format(
+        "env -u OMPI_MCA_ess -u OMPI_MCA_ess_singleton_isolated -u OMPI_MCA_pmix -u OMPI_MCA_orte_ess_num_procs "
+        "-u ORTE_SCHIZO_DETECTION -u OMPI_APP_CTX_NUM_PROCS -u OMPI_ARGV -u OMPI_COMMAND "
         "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 10 mpirun --oversubscribe -n 2 '{}' "
-        "reference "
-        "> /dev/null 2>&1",
+        "reference > /dev/null 2>&1",
         self);
     auto const code = std::system(command.c_str());
     return {code == 0, code == 0 ? "mpirun starts two processes" : "mpirun -n 2 failed (is openmpi-bin installed?)"};

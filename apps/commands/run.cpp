@@ -75,15 +75,15 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
     WallClock const wall;
     Job const job(load_scenario(arguments.input.scenario, arguments.input.sets));
     auto const width = window_of(arguments, job);
+    PartitionOptions const options{
+        .method = arguments.partition, .processes = world.count(), .seed = job.scenario().seed()};
+    auto const partition = make_partition(job.graph(), options, [&](LpId lp) { return job.lp_name(lp); });
+    // Everything that may refuse the input stands above: a refused run touches nothing, not even with --force.
     auto const out =
         arguments.out.empty() ? fs::path{arguments.input.scenario.stem().string() + ".out"} : arguments.out;
     all_or_none(world, [&] {
         if (world.root()) prepare_directory(out, arguments.force);
     });
-
-    PartitionOptions const options{
-        .method = arguments.partition, .processes = world.count(), .seed = job.scenario().seed()};
-    auto const partition = make_partition(job.graph(), options, [&](LpId lp) { return job.lp_name(lp); });
     auto const progress = progress_of(world, arguments);
     if (progress != Progress::off)
         fmt::print(stderr, "{}: {} ranks on {}, {} process{}\n", job.scenario().name(), job.ranks(),

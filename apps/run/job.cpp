@@ -180,7 +180,7 @@ void Job::build_exchange() {
     lookahead_reason_ = fmt::format("{} ({})", to_string(least.time), least.reason);
 
     auto const& epoch = scenario().network().flow().epoch();
-    constexpr std::int64_t exact_up_to = 1'000'000;  // flows; about ten CPU seconds
+    constexpr std::int64_t exact_up_to = 200'000;  // flows; a few CPU seconds in groups of hundreds of ranks
     auto const flows = estimate().flows;
     if (epoch == "exact") {
         epoch_text_ = "exact shares";

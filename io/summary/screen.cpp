@@ -36,17 +36,26 @@ class Screen {
         std::ranges::replace_if(plain, [](char c) { return c < ' ' || c > '~'; }, '?');
         out_ += shorten(plain, screen_columns) + "\n";
     }
-    // Up to `limit` entries, then how many there are beyond them.
+    // Up to `limit` entries of at most two lines each, then how many there are beyond them.
     void list(char const* title, std::vector<std::string> const& entries, std::size_t limit) {
         if (entries.empty()) return;
         line(title);
         auto const shown = std::min(entries.size(), limit);
-        for (std::size_t i = 0; i < shown; ++i) line("  " + entries[i]);
+        for (std::size_t i = 0; i < shown; ++i) wrapped(entries[i]);
         if (shown < entries.size()) line(fmt::format("  and {} more in summary.json", entries.size() - shown));
     }
     std::string take() { return std::move(out_); }
 
   private:
+    void wrapped(std::string const& text) {
+        constexpr std::size_t room = screen_columns - 2;
+        if (text.size() <= room) return line("  " + text);
+        auto const space = text.rfind(' ', room);
+        auto const cut = space == std::string::npos || space < room / 2 ? room : space;
+        line("  " + text.substr(0, cut));
+        line("    " + shorten(text.substr(text.find_first_not_of(' ', cut)), room - 2));
+    }
+
     std::string out_;
 };
 
@@ -123,8 +132,8 @@ std::string render_screen(Summary const& s, ScreenExtras const& extras) {
     add_operations(screen, s);
     add_links(screen, s);
     add_balance(screen, s);
-    screen.list("Ignored or without effect:", s.ignored, 4);
-    screen.list("Warnings:", s.warnings, 2);
+    screen.list("Ignored or without effect:", s.ignored, 2);
+    screen.list("Warnings:", s.warnings, 1);
     screen.line(fmt::format("Wall {:.2f} s, CPU {:.2f} s, memory {}, {} process{}", s.wall_s, s.cpu_s,
                             bytes_text(s.peak_rss_bytes), s.processes, s.processes == 1 ? "" : "es"));
     screen.line("Timeline: " + shorten(extras.output, screen_columns - 10));

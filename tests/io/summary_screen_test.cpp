@@ -117,8 +117,8 @@ TEST(Screen, StaysWithin80ColumnsAnd40LinesAndAscii) {
     }
     EXPECT_EQ(lines.back(), "digest: 00112233445566778899aabbccddeeff");
     EXPECT_EQ(std::ranges::count(lines, "       + 0 dropped + 0 in flight"), 1);
-    EXPECT_EQ(std::ranges::count(lines, "  and 5 more in summary.json"), 1);
     EXPECT_EQ(std::ranges::count(lines, "  and 7 more in summary.json"), 1);
+    EXPECT_EQ(std::ranges::count(lines, "  and 8 more in summary.json"), 1);
 }
 
 TEST(Screen, SaysWhenTheRunIsIncompleteOrBytesAreMissing) {

@@ -77,7 +77,9 @@ TEST(FlowEngine, AnEpochCostsAtMostItselfPerStartAndEnd) {
             auto const last_exact = *std::max_element(exact.begin(), exact.end());
             auto const last_coarse = *std::max_element(coarse.begin(), coarse.end());
             EXPECT_LE(last_coarse, last_exact + epoch * 2 * static_cast<std::int64_t>(transfers.size()));
-            if (incast) EXPECT_GE(last_coarse, last_exact - 1_ns);  // one port: work is only ever delayed
+            if (incast) {
+                EXPECT_GE(last_coarse, last_exact - 1_ns);  // one port: work is only ever delayed
+            }
             for (std::size_t i = 0; i < transfers.size(); ++i) {
                 auto const alone = transfers[i].start + transfer_time(transfers[i].bytes, 400_Gbps);
                 EXPECT_GE(coarse[i], alone);

@@ -91,7 +91,9 @@ TEST(MoeRank, ALayerStartsWhenTheLastOneHasCombined) {
     for (std::uint32_t i = 0; i < 20; ++i) {
         EXPECT_EQ(run.sink.rows[i].sequence, i);
         EXPECT_EQ(run.sink.rows[i].rank, 17U);
-        if (i > 0) EXPECT_LE(run.sink.rows[i - 1].end, run.sink.rows[i].end);
+        if (i > 0) {
+            EXPECT_LE(run.sink.rows[i - 1].end, run.sink.rows[i].end);
+        }
     }
 }
 

@@ -95,7 +95,9 @@ TEST(MoeTraffic, CombineIsTheTransposeOfDispatch) {
             EXPECT_EQ(sent[i].messages, received[i].messages);
             EXPECT_GT(sent[i].messages, 0U);
             EXPECT_EQ(sent[i].messages, traffic.messages(there, m, sent[i].member));
-            if (i > 0) EXPECT_LT(sent[i - 1].member, sent[i].member);
+            if (i > 0) {
+                EXPECT_LT(sent[i - 1].member, sent[i].member);
+            }
         }
     }
 }
@@ -118,7 +120,7 @@ TEST(MoeTraffic, LoadsAreCountedOncePerMessage) {
     Bench const bench("zipf", 2);
     auto& traffic = *bench.traffic;
     for (std::uint32_t group = 0; group < 2; ++group)
-        for (std::uint8_t const microbatch : {0, 1})
+        for (std::uint8_t const microbatch : {std::uint8_t{0}, std::uint8_t{1}})
             for (auto const kind : {OpKind::dispatch, OpKind::dispatch, OpKind::combine, OpKind::combine})
                 traffic.open(key_of(kind, 9, microbatch, group));
     Operations sink;
