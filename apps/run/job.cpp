@@ -182,7 +182,9 @@ void Job::build_exchange() {
     auto const& epoch = scenario().network().flow().epoch();
     constexpr std::int64_t exact_up_to = 200'000;  // flows; a few CPU seconds in groups of hundreds of ranks
     auto const flows = estimate().flows;
-    if (epoch == "exact") {
+    if (scenario().network().model() != "flow") {
+        epoch_text_ = "no shares: full rate, serialised at the ports";
+    } else if (epoch == "exact") {
         epoch_text_ = "exact shares";
     } else if (epoch == "auto" && flows <= exact_up_to) {
         epoch_text_ = fmt::format("exact shares (auto: at most {} flows)", exact_up_to);

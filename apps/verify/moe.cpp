@@ -5,6 +5,8 @@
 #include "workloads/moe/placement.hpp"
 #include "workloads/moe/routing_source.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>

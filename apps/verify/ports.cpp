@@ -4,6 +4,10 @@
 #include "apps/verify/subjects.hpp"
 #include "apps/verify/transfers.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace orrery {
 namespace {
 

@@ -4,6 +4,8 @@
 #include "apps/verify/subjects.hpp"
 #include "apps/verify/transfers.hpp"
 
+#include <fmt/format.h>
+
 namespace orrery {
 namespace {
 

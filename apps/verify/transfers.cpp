@@ -28,8 +28,9 @@ std::unique_ptr<TransferEngine> make_engine(NetworkModel model, Fabric const& fa
 }
 
 void run_domain(TransferEngine& engine, std::vector<Offer> offers, std::vector<Time>& arrival) {
-    std::stable_sort(offers.begin(), offers.end(),
-                     [](Offer const& a, Offer const& b) { return a.transfer.start < b.transfer.start; });
+    std::sort(offers.begin(), offers.end(), [](Offer const& a, Offer const& b) {
+        return a.transfer.start != b.transfer.start ? a.transfer.start < b.transfer.start : a.index < b.index;
+    });
     std::vector<TransferDone> done;
     auto next = offers.begin();
     for (;;) {

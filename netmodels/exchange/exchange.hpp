@@ -58,7 +58,9 @@ struct ExchangePlan {
     }
     // Flags leave in rounds of `cores` peers, in order of distance in the group; the k-th peer's flag costs k/cores
     // + 1.
-    Time flag_time(std::uint32_t distance) const { return per_peer * static_cast<std::int64_t>(distance / cores + 1); }
+    Time flag_time(std::uint32_t distance) const {
+        return per_peer * (static_cast<std::int64_t>(distance / cores) + 1);
+    }
 };
 
 // The traffic of exchanges: implemented by workloads, asked by network models for the exchanges they own.

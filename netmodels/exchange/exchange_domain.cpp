@@ -119,7 +119,7 @@ void ExchangeDomain::post(Event const& event, Outbox& out) {
 
     if (plan.style == ExchangeStyle::pull) {
         member.begun = false;
-        if (instance.posted == instance.part->participants) announce_all(slot, out);
+        if (instance.posted == instance.part->participants) announce_all(slot, event.when, out);
     } else if (plan.loop == ExchangeLoop::prepared && loop > Time{}) {
         out.schedule(member.loop_end, begin_event, {slot, index, 0, 0, 0});
     } else {
@@ -133,12 +133,13 @@ void ExchangeDomain::post(Event const& event, Outbox& out) {
     }
 }
 
-void ExchangeDomain::announce_all(std::uint32_t slot, Outbox& out) {
+void ExchangeDomain::announce_all(std::uint32_t slot, Time now, Outbox& out) {
     auto const& instance = instances_[slot];
     auto const members = static_cast<std::uint32_t>(instance.members.size());
     for (std::uint32_t target = 0; target < members; ++target) {
         if (instance.part->senders_to[target] == 0) continue;
-        auto met = instance.members[target].loop_end;
+        // Not before the last member has come, even one that does not reach this target in this domain.
+        auto met = std::max(now, instance.members[target].loop_end);
         for (std::uint32_t source = 0; source < members; ++source) {
             if (source == target || instance.part->senders_to[source] == 0) continue;
             auto const way = route(instance, source, target);

@@ -86,7 +86,7 @@ class ExchangeDomain final : public LogicalProcess {
     void begin(std::uint32_t slot, std::uint32_t member, Time now, Outbox& out);
     void send_all(std::uint32_t slot, std::uint32_t source, Time now);
     void read_all(std::uint32_t slot, std::uint32_t target, Time now);
-    void announce_all(std::uint32_t slot, Outbox& out);
+    void announce_all(std::uint32_t slot, Time now, Outbox& out);
     void start_transfer(std::uint32_t slot, std::uint32_t source, std::uint32_t target, std::uint32_t messages,
                         Route const& route, Time now);
     void tick(Time now, Outbox& out);

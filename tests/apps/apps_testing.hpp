@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -18,6 +17,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace orrery::testing {
@@ -162,6 +162,10 @@ class Program {
         auto const out = (streams_.path() / "out").string(), err = (streams_.path() / "err").string();
         pid_ = ::fork();
         if (pid_ != 0) return;
+        // As root, in containers, with more processes than cores; ctest sets the same.
+        for (auto const* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+                                 "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_mpi_yield_when_idle"})
+            ::setenv(name, "1", 0);
         if (::chdir(cwd.c_str()) != 0 || std::freopen(out.c_str(), "w", stdout) == nullptr ||
             std::freopen(err.c_str(), "w", stderr) == nullptr || std::freopen("/dev/null", "r", stdin) == nullptr)
             ::_exit(126);
@@ -193,7 +197,8 @@ class Program {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-inline Finished orrery(std::vector<std::string> arguments, fs::path const& cwd, std::vector<std::string> launcher = {}) {
+inline Finished orrery(std::vector<std::string> arguments, fs::path const& cwd,
+                       std::vector<std::string> launcher = {}) {
     return Program(std::move(arguments), cwd, std::move(launcher)).wait();
 }
 

@@ -15,7 +15,8 @@ struct DryResult {
     std::int64_t events = 0, unfinished = 0;
 };
 
-FabricTables tables_of(Fabric const& fabric, std::vector<std::int64_t> wire, std::vector<std::int64_t> payload, Time span) {
+FabricTables tables_of(Fabric const& fabric, std::vector<std::int64_t> wire, std::vector<std::int64_t> payload,
+                       Time span) {
     FabricTables tables;
     for (auto const& link_class : fabric.link_classes()) tables.class_names.push_back(link_class.name);
     for (std::uint32_t d = 0; d < fabric.domain_count(); ++d)
@@ -117,11 +118,11 @@ TEST_P(DryRunOf, IsTheSameForAllProcessesPartitionsAndWidths) {
         }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, DryRunOf,
-                         ::testing::Values(Case{"single_switch_ep8", {}}, Case{"leaf_spine_prefill", {}},
-                                           Case{"cross_supernode", {}},
-                                           Case{"cloudmatrix384_decode", {"workload.moe_layers=2", "network.flow.epoch=1us"}}),
-                         [](auto const& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Shipped, DryRunOf,
+    ::testing::Values(Case{"single_switch_ep8", {}}, Case{"leaf_spine_prefill", {}}, Case{"cross_supernode", {}},
+                      Case{"cloudmatrix384_decode", {"workload.moe_layers=2", "network.flow.epoch=1us"}}),
+    [](auto const& shown) { return std::string(shown.param.name); });
 
 TEST(DryRun, MoreProcessesThanLps) {
     TempDirectory const directory;
@@ -143,10 +144,9 @@ TEST(DryRun, EveryVariantAndModelIsTheSameOnThree) {
     for (auto const* variant : {"fused", "pull", "alltoall"})
         for (auto const* model : {"flow", "analytic"})
             for (auto const* microbatches : {"1", "3"}) {
-                auto const job = make_job(directory.scenario,
-                                          {std::string("workload.operators.variant=") + variant,
-                                           std::string("network.model=") + model,
-                                           std::string("workload.microbatches=") + microbatches});
+                auto const job = make_job(directory.scenario, {std::string("workload.operators.variant=") + variant,
+                                                               std::string("network.model=") + model,
+                                                               std::string("workload.microbatches=") + microbatches});
                 auto const out = [&] {
                     auto const path = directory.path() / std::to_string(count++);
                     fs::create_directories(path);

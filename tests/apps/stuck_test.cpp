@@ -36,8 +36,9 @@ TEST(Stuck, ARunThatCannotFinishEndsAndNamesTheMissingRank) {
         EXPECT_EQ(share.unfinished_ranks, 7);
         auto const waiting = simulation.waiting();
         ASSERT_GE(waiting.size(), 2U);
-        EXPECT_EQ(waiting[0],
-                  "dispatch of layer 1, micro-batch 0, group 0: rank 0 and 6 more wait for rank 5, which has not reached it")
+        EXPECT_EQ(
+            waiting[0],
+            "dispatch of layer 1, micro-batch 0, group 0: rank 0 and 6 more wait for rank 5, which has not reached it")
             << variant;
         EXPECT_NE(waiting[1].find("rank 0 is in dispatch of layer 1, micro-batch 0 since "), std::string::npos);
     }

@@ -74,10 +74,28 @@ TEST_F(Summary, TheScreenFitsAndEndsWithTheDigest) {
 
 TEST_F(Summary, TheScreenSaysWhatItMust) {
     auto const& text = finished_->out;
-    for (auto const* part : {"Step time ", "attention ", "dispatch ", "experts ", "combine ", "p50", "p99", "max",
-                             "exp.", "bound by", "waiting for peers ", "transfer ", "hottest links", "utilisation",
-                             "Imbalance (max/mean): ranks ", ", experts ", " injected = ", " delivered", "Wall ",
-                             "CPU ", "memory ", "o/run.h5"})
+    for (auto const* part : {"Step time ",
+                             "attention ",
+                             "dispatch ",
+                             "experts ",
+                             "combine ",
+                             "p50",
+                             "p99",
+                             "max",
+                             "exp.",
+                             "bound by",
+                             "waiting for peers ",
+                             "transfer ",
+                             "hottest links",
+                             "utilisation",
+                             "Imbalance (max/mean): ranks ",
+                             ", experts ",
+                             " injected = ",
+                             " delivered",
+                             "Wall ",
+                             "CPU ",
+                             "memory ",
+                             "o/run.h5"})
         EXPECT_THAT(text, HasSubstr(part));
     auto const links = json()["links"];
     for (std::size_t i = 0; i < 3; ++i) EXPECT_THAT(text, HasSubstr("  " + links[i]["name"].get<std::string>() + " "));
@@ -110,7 +128,8 @@ TEST_F(Summary, CountsAgreeWithTheTimeline) {
             longest = std::max(longest, ends[i] - starts[i]);
         }
         EXPECT_EQ(operation["count"], count) << name;
-        EXPECT_NEAR(operation["mean_s"].get<double>(), static_cast<double>(sum) / static_cast<double>(count) * 1e-12, 1e-12);
+        EXPECT_NEAR(operation["mean_s"].get<double>(), static_cast<double>(sum) / static_cast<double>(count) * 1e-12,
+                    1e-12);
         EXPECT_DOUBLE_EQ(operation["max_s"].get<double>(), static_cast<double>(longest) * 1e-12);
         EXPECT_LE(operation["bound_s"].get<double>(), operation["mean_s"].get<double>() * (1 + 1e-9)) << name;
         EXPECT_LE(operation["p50_s"], operation["p99_s"]);
@@ -178,8 +197,8 @@ TEST_F(Summary, BinsOfABundleAddUpToItsBytes) {
 
 TEST_F(Summary, IgnoredOptionsAreListedAndChangeNothing) {
     auto const plain = Simulated(directory_->scenario, {}).digest();
-    for (auto const* set : {"workload.experts.shared_copies=4", "fabric.leaf_spine.spines=3",
-                            "fabric.cloudmatrix384.rdma.latency=1us"}) {
+    for (auto const* set :
+         {"workload.experts.shared_copies=4", "fabric.leaf_spine.spines=3", "fabric.cloudmatrix384.rdma.latency=1us"}) {
         auto const finished = orrery({"run", "tiny.yaml", "--out", "i", "--force", "--set", set}, directory_->path());
         EXPECT_EQ(finished.code, 0) << finished.err;
         EXPECT_EQ(finished.digest(), "digest: " + plain) << set;

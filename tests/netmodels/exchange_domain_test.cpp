@@ -71,6 +71,18 @@ TEST(ExchangeDomains, EveryPairIsCarriedOnceByItsDomain) {
     }
 }
 
+// On the scale-out plane a member has no pair with its own super-node, and still cannot read before all have come.
+TEST(ExchangeDomains, ALateNeighbourHoldsUpAPull) {
+    auto starts = std::vector<Time>(8, Time{});
+    starts[1] = 300_us;
+    OneExchange const run({.fabric = small_pod(2), .plan = pull_plan(), .matrix = everyone(8, 3), .starts = starts});
+    for (std::uint32_t m = 0; m < 8; ++m) {
+        EXPECT_GE(run.done(m), 310_us + 8_us) << "member " << m;
+        EXPECT_EQ(run.posters[m]->last_peer_start, 300_us);
+    }
+    EXPECT_EQ(run.delivered, run.injected);
+}
+
 TEST(ExchangeDomains, TheScaleOutPlaneIsTheSlowOne) {
     OneExchange const run({.fabric = small_pod(2), .plan = push_plan(), .matrix = everyone(8, 40)});
     // 4 peers x 40 messages x 50 kB over 200 Gb/s at 93 %, 5 us away.

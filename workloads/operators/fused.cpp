@@ -24,10 +24,10 @@ OperatorCostsDefault costs(std::int64_t message_bytes, Time per_message) {
 
 // Fitted: 116 us and 118 us at EP8 with 128 tokens per die (arXiv:2506.12708 tables 6 and 7).
 OperatorCostsDefault dispatch(OperatorInputs const& in) {
-    return costs(int8_token(in.hidden), 2'459_ns);
+    return costs(int8_token(in.hidden), 2'467_ns);
 }
 OperatorCostsDefault combine(OperatorInputs const& in) {
-    return costs(bf16_token(in.hidden), 836_ns);
+    return costs(bf16_token(in.hidden), 760_ns);
 }
 
 RegisterOperator const registered{{"fused", "push into remote memory, one flag per peer", dispatch, combine}};
