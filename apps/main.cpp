@@ -59,7 +59,7 @@ void add_run(CLI::App& app, Arguments& a) {
     run->add_option("--until", a.until, "Stop at this simulated time, e.g. 10ms");
     run->add_option("--walltime", a.walltime, "Stop after this wall-clock time, e.g. 600s");
     run->add_option("--max-events", a.run.limits.max_events, "Stop after this many events");
-    run->add_option("--memory-limit", a.memory_limit, "Stop when all processes together exceed it, e.g. 4GiB");
+    run->add_option("--memory-limit", a.memory_limit, "Stop when a process exceeds its equal share of it, e.g. 4GiB");
 }
 
 void add_check(CLI::App& app, Arguments& a) {

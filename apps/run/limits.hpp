@@ -12,7 +12,7 @@ namespace orrery {
 
 struct RunLimits {
     std::optional<double> walltime_s;
-    std::optional<std::int64_t> memory_bytes;  // all processes together
+    std::optional<std::int64_t> memory_bytes;  // of all processes; each may use an equal share
     std::optional<std::int64_t> max_events;
     Time until = Time::infinity();
 };

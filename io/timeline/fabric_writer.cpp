@@ -27,14 +27,14 @@ class BundleColumns {
     hdf5::Group& group() { return group_; }
 
     template <class Value>
-    void write(char const* name, char const* unit, char const* long_name, Value&& value_of) {
+    void write(char const* name, char const* unit, char const* long_name, Value const& value_of) {
         using T = std::invoke_result_t<Value, std::uint32_t>;
         std::vector<T> values;
         for (auto const bundle : *listed_) values.push_back(value_of(bundle));
         store(name, unit, long_name, {element_of<T>()}, std::as_bytes(std::span(values)));
     }
     template <class Text>
-    void write_text(char const* name, char const* long_name, Text&& text_of) {
+    void write_text(char const* name, char const* long_name, Text const& text_of) {
         std::vector<std::string> texts;
         std::size_t width = 1;
         for (auto const bundle : *listed_) width = std::max(width, texts.emplace_back(text_of(bundle)).size());

@@ -346,7 +346,9 @@ Time ExchangeDomain::charge_ports(Instance& instance, std::uint32_t& binding) {
         bundle_payload_[b] += bytes / plan.wire_bytes * plan.message_bytes;
         auto const time = transfer_time(bytes, fabric_->bundles()[bundles[b].index()].capacity);
         for (auto const user : {first_user_[b], last_user_[b]}) {
-            if (!user.valid()) continue;
+            // On some fabrics a rank's first link also carries the traffic of others.
+            if (!user.valid() || user.value() < first_rank || user.value() - first_rank >= instance.members.size())
+                continue;
             auto& member = instance.members[user.value() - first_rank];
             member.port_time = std::max(member.port_time, time);
         }

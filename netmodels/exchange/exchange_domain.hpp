@@ -88,10 +88,10 @@ class ExchangeDomain final : public LogicalProcess {
     void read_all(std::uint32_t slot, std::uint32_t target, Time now);
     void announce_all(std::uint32_t slot, Time now, Outbox& out);
     void start_transfer(std::uint32_t slot, std::uint32_t source, std::uint32_t target, std::uint32_t messages,
-                        Route const& route, Time now);
+                        Route const& way, Time now);
     void tick(Time now, Outbox& out);
     void transfer_done(TransferDone const& done, Outbox& out);
-    void tell_if_over(std::uint32_t slot, std::uint32_t member, Outbox& out);
+    void tell_if_over(std::uint32_t slot, std::uint32_t index, Outbox& out);
     void close(Event const& event);
     Time charge_ports(Instance& instance, std::uint32_t& binding);
     void count_member_bounds(Instance const& instance);

@@ -36,7 +36,7 @@ class CloudMatrix384Fabric final : public BuiltFabric {
         Place const p = place(bundle.value(), bundles_per_supernode_, first_bundle_, items_);
         return name(p.supernode, p.of, p.index, width_[p.of] == 1 ? 0 : any);
     }
-    std::string node_name(NodeId node) const override;
+    std::string node_name(NodeId id) const override;
     std::uint32_t ranks_per_block() const override { return node_dies_; }
     std::string rank_name(RankId rank) const override {
         std::uint32_t const r = rank.value();

@@ -89,7 +89,7 @@ void read_attention_pattern(ConfigFields const& fields, ModelConfig& model) {
                               "full_attention, linear_attention, sliding_attention and chunked_attention are known",
                               take_published);
         }
-        if (windowed) model.warnings.push_back("layer_types: windowed layers are priced as full attention");
+        if (windowed) model.warnings.emplace_back("layer_types: windowed layers are priced as full attention");
     } else if (auto const interval = fields.number({"full_attention_interval"}, 1, 1'000'000)) {
         // Transformers: layer i is linear if (i + 1) % interval is not zero.
         for (std::uint32_t layer = 0; layer < model.layers; ++layer)

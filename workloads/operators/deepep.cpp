@@ -8,8 +8,8 @@ namespace {
 
 using namespace operator_costs;
 
-// Fitted: 132 us and 126 us at EP8 with 128 tokens per die (sgl-kernel-npu README, A3). The combine differs from that
-// of `fused` in its launch only; what the dispatch takes beyond that is in its loop.
+// Fitted: 132 us and 126 us at EP8 with 128 tokens per die (sgl-kernel-npu README, A3). Assumed: the combine
+// differs from that of `fused` in its launch only; what the dispatch takes beyond that is in its loop.
 OperatorCostsDefault costs(std::int64_t message_bytes, Time per_message) {
     return {.style = ExchangeStyle::push,
             .loop = ExchangeLoop::prepared,
@@ -23,10 +23,10 @@ OperatorCostsDefault costs(std::int64_t message_bytes, Time per_message) {
 }
 
 OperatorCostsDefault dispatch(OperatorInputs const& in) {
-    return costs(int8_token(in.hidden), 2'830_ns);
+    return costs(int8_token(in.hidden), 2'589_ns);
 }
 OperatorCostsDefault combine(OperatorInputs const& in) {
-    return costs(bf16_token(in.hidden), 760_ns);
+    return costs(bf16_token(in.hidden), 528_ns);
 }
 
 RegisterOperator const registered{{"deepep", "DeepEP-Ascend low latency: push, one flag per peer", dispatch, combine}};

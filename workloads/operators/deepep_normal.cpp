@@ -24,7 +24,7 @@ OperatorCostsDefault costs(std::int64_t message_bytes, Time per_message, double 
 }
 
 OperatorCostsDefault dispatch(OperatorInputs const& in) {
-    return costs(int8_token(in.hidden), 1'410_ns, 0.595);
+    return costs(int8_token(in.hidden), 1'410_ns, 0.597);
 }
 OperatorCostsDefault combine(OperatorInputs const& in) {
     return costs(bf16_token(in.hidden), 2'640_ns, 0.486);

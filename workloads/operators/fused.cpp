@@ -8,8 +8,8 @@ namespace {
 
 using namespace operator_costs;
 
-// A core waits for its own remote write before it takes the next token, so loop and wire add up: bounded by the larger
-// of the two, a dispatch would hardly grow from EP8 to EP32, and it is measured to (docs/accuracy.md).
+// Inferred: a core waits for its own remote write before it takes the next token, so loop and wire add up. Bounded by
+// the larger of the two, a dispatch would hardly grow from EP8 to EP32, and it is measured to (docs/accuracy.md).
 OperatorCostsDefault costs(std::int64_t message_bytes, Time per_message) {
     return {.style = ExchangeStyle::push,
             .loop = ExchangeLoop::prepared,
@@ -24,10 +24,10 @@ OperatorCostsDefault costs(std::int64_t message_bytes, Time per_message) {
 
 // Fitted: 116 us and 118 us at EP8 with 128 tokens per die (arXiv:2506.12708 tables 6 and 7).
 OperatorCostsDefault dispatch(OperatorInputs const& in) {
-    return costs(int8_token(in.hidden), 2'467_ns);
+    return costs(int8_token(in.hidden), 2'226_ns);
 }
 OperatorCostsDefault combine(OperatorInputs const& in) {
-    return costs(bf16_token(in.hidden), 760_ns);
+    return costs(bf16_token(in.hidden), 528_ns);
 }
 
 RegisterOperator const registered{{"fused", "push into remote memory, one flag per peer", dispatch, combine}};

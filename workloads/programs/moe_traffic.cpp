@@ -121,7 +121,7 @@ MoeTraffic::Imbalance MoeTraffic::imbalance() const {
             if (loads.empty()) continue;
             auto const& slots = placement_->layer(static_cast<std::uint32_t>(layer)).slot_expert;
             ranks.assign(settings_.ep, 0);
-            experts.assign(static_cast<std::size_t>(1 + *std::max_element(slots.begin(), slots.end())), 0);
+            experts.assign(static_cast<std::size_t>(*std::max_element(slots.begin(), slots.end())) + 1, 0);
             for (std::size_t i = 0; i < loads.size(); ++i) {
                 ranks[i / slots_per_rank_] += loads[i];
                 if (slots[i] >= 0) experts[static_cast<std::size_t>(slots[i])] += loads[i];
