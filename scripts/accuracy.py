@@ -4,7 +4,7 @@
 
     scripts/accuracy.py [--orrery BINARY] [--data DIR] [--write | --fit]
 
-BINARY is build/apps/orrery by default. DIR holds groundtruth/*.csv: ORRERY_SHARED_DATA, else ../shared/data beside the
+BINARY is build/release/apps/orrery by default. DIR holds groundtruth/*.csv: ORRERY_SHARED_DATA, else ../shared/data beside the
 checkout. --write puts the tables into docs/accuracy.md; --fit prints the constants that would meet the fitted rows
 exactly, for comparison with those in workloads/operators/. Needs nothing but Python; takes one or two minutes. Rows
 of split `calib` may have been used to fit a constant (docs/operators.md says which); rows of split `valid` never were.
@@ -366,7 +366,7 @@ def fit(simulator):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--orrery", default=str(ROOT / "build" / "apps" / "orrery"), help="the program to run")
+    parser.add_argument("--orrery", default=str(ROOT / "build" / "release" / "apps" / "orrery"), help="the program to run")
     parser.add_argument("--data", default=os.environ.get("ORRERY_SHARED_DATA", str(ROOT.parent / "shared" / "data")))
     parser.add_argument("--write", action="store_true", help="replace the tables of docs/accuracy.md")
     parser.add_argument("--fit", action="store_true", help="print the constants that meet the fitted rows")
