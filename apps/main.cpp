@@ -3,12 +3,14 @@
 #include "apps/commands/command.hpp"
 #include "core/check.hpp"
 #include "io/scenario/quantity.hpp"
+#include "io/timeline/hdf5.hpp"
 #include "orrery_version.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 
 namespace {
@@ -65,7 +67,8 @@ void add_run(CLI::App& app, Arguments& a) {
 void add_check(CLI::App& app, Arguments& a) {
     auto* check = app.add_subcommand("check", "Lint a scenario and print what it means; simulates nothing");
     add_scenario(check, a.check.input);
-    check->add_option("--processes", a.check.processes, "Show the partition for this many processes");
+    check->add_option("--processes", a.check.processes, "Show the partition for this many processes")
+        ->check(CLI::Range(1, 100'000));
     check->add_option("--partition", a.check.partition, "blocks, metis, round_robin or random");
     check->add_flag("--links", a.check.links, "List the names of all links (for fabric.degrade)");
 }
@@ -119,12 +122,17 @@ int main(int argc, char** argv) {
     app.add_subcommand("doctor", "Check MPI, HDF5, scratch space and cores");
     app.add_subcommand("reference", "Print the scenario reference (docs/scenario.md)");
     for (int i = 0; i < argc; ++i) arguments.run.command_line += fmt::format("{}{}", i == 0 ? "" : " ", argv[i]);
+    World const world(argc, argv);
     try {
         app.parse(argc, argv);
     } catch (CLI::ParseError const& error) {
-        auto const code = app.exit(error);
-        return code == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+        if (world.root()) app.exit(error);
+        return error.get_exit_code() == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
     }
-    World const world(argc, argv);
-    return static_cast<int>(guarded(world, app, arguments));
+    auto const code = static_cast<int>(guarded(world, app, arguments));
+    if (hdf5::closing_failed()) {
+        std::fflush(nullptr);
+        std::_Exit(code);
+    }
+    return code;
 }

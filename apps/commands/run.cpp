@@ -73,6 +73,7 @@ ExitCode exit_code_of(RunOutcome const& outcome, bool complete) {
 
 ExitCode run_command(World const& world, RunArguments const& arguments) {
     WallClock const wall;
+    watch_stop_signals();
     Job const job(load_scenario(arguments.input.scenario, arguments.input.sets));
     auto const width = window_of(arguments, job);
     PartitionOptions const options{
@@ -94,12 +95,20 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
         part = std::make_unique<PartWriter>(out, static_cast<int>(world.index()),
                                             detail_of(job.scenario().output().detail()));
     });
-    watch_stop_signals();
     auto const exchange = make_exchange(world);
     Simulation simulation(
         job, partition.owner, *exchange, *part,
         {.limits = arguments.limits, .progress = progress, .window_width = width, .flush = [&] { part->flush(); }});
-    auto const outcome = simulation.run();
+    RunOutcome outcome;
+    try {
+        outcome = simulation.run();
+    } catch (InputError const&) {  // on every process alike: what was refused leaves nothing behind
+        part.reset();
+        world.barrier();
+        std::error_code ignored;
+        if (world.root()) fs::remove_all(out / "parts", ignored);
+        throw;
+    }
     all_or_none(world, [&] { part->close(); });
 
     std::string waiting;

@@ -14,6 +14,12 @@
 namespace orrery {
 namespace {
 
+// A message that lists many links: its beginning and its end.
+std::string shorten_message(std::string const& text) {
+    constexpr std::size_t most = 400, kept = 190;
+    return text.size() <= most ? text : text.substr(0, kept) + " ... " + text.substr(text.size() - kept);
+}
+
 Phase phase_of(scenario::WorkloadSpec const& workload) {
     return workload.phase() == "prefill" ? Phase::prefill : Phase::decode;
 }
@@ -41,8 +47,13 @@ Job::Job(LoadedScenario loaded) : loaded_(std::move(loaded)) {
         }
     };
     attempt([this] { build_fabric(); });
+    if (fabric_) attempt([this] { degrade_fabric(); });
     attempt([this] { model_ = read_model_config(scenario().workload().model()); });
-    if (problems.empty()) check_shape(problems);
+    bool const known = fabric_ && model_.layers > 0;
+    if (known) {
+        check_shape(problems);
+        attempt([this] { check_slots(); });
+    }
     if (problems.empty()) attempt([this] { build_workload(); });
     if (problems.empty()) attempt([this] { build_exchange(); });
     if (!problems.empty()) throw InputError(fmt::format("{}", fmt::join(problems, "\n")));
@@ -50,9 +61,19 @@ Job::Job(LoadedScenario loaded) : loaded_(std::move(loaded)) {
 }
 
 void Job::build_fabric() {
-    auto const& spec = scenario().fabric();
-    fabric_ = make_fabric(spec, scenario().seed());
-    auto wishes = degradations_of(spec);
+    auto fabric = make_fabric(scenario().fabric(), scenario().seed());
+    constexpr std::int64_t fastest = 1'000'000'000'000'000;  // b/s: the solver's fixed point holds no more
+    for (std::uint32_t b = 0; b < fabric->bundles().size(); ++b)
+        ORRERY_VALIDATE(fabric->bundles()[b].capacity.bits_per_s() <= fastest,
+                        "{}: {} would carry {} (at most 125 TB/s) use lower rates or fewer links",
+                        locate(loaded_, "fabric.kind"), fabric->bundle_name(BundleId{b}),
+                        to_string(fabric->bundles()[b].capacity));
+    fabric_ = std::move(fabric);
+    domain_map_ = std::make_unique<DomainMap>(*fabric_);
+}
+
+void Job::degrade_fabric() {
+    auto wishes = degradations_of(scenario().fabric());
     for (auto& wish : wishes) wish.where = locate(loaded_, wish.where + ".links");
     auto const matched = fabric_->degrade(wishes);
     for (std::size_t i = 0; i < wishes.size(); ++i) {
@@ -68,7 +89,18 @@ void Job::build_fabric() {
         effect.bundles.assign(touched.begin(), touched.end());
         degradations_.push_back(std::move(effect));
     }
-    domain_map_ = std::make_unique<DomainMap>(*fabric_);
+}
+
+// Where the slots of experts do not divide over the ranks, say where the counts come from.
+void Job::check_slots() const {
+    auto const& workload = scenario().workload();
+    try {
+        validate_slots(make_placement_setup(workload.experts(), model_, ep(), 1, fabric_->ranks_per_block()));
+    } catch (InputError const& error) {
+        throw InputError(fmt::format("{} = {}, {} = {}: {}", locate(loaded_, "workload.ep"), ep(),
+                                     locate(loaded_, "workload.experts.redundant"), workload.experts().redundant(),
+                                     error.what()));
+    }
 }
 
 void Job::check_shape(std::vector<std::string>& problems) const {
@@ -76,12 +108,15 @@ void Job::check_shape(std::vector<std::string>& problems) const {
     auto const have = static_cast<std::uint64_t>(fabric_->rank_count());
     auto const first = static_cast<std::uint64_t>(workload.first_rank());
     auto const want = static_cast<std::uint64_t>(ep()) * groups();
-    if (first + want > have)
-        problems.push_back(fmt::format(
-            "{} = {} (first_rank {} + {} groups of {} ranks need {} ranks and the fabric has {}) use ep_groups: {}{}",
-            locate(loaded_, "workload.ep"), ep(), first, groups(), ep(), first + want, have,
-            first < have ? (have - first) / ep() : 0,
-            first + ep() > have && first < have ? fmt::format(" or ep: {} at most", have - first) : ""));
+    if (first + 2 > have)
+        problems.push_back(fmt::format("{} = {} (the fabric has {} ranks and a group needs two) use at most {}",
+                                       locate(loaded_, "workload.first_rank"), first, have, have < 2 ? 0 : have - 2));
+    else if (first + want > have)
+        problems.push_back(
+            fmt::format("{} = {} (first_rank {} + {} groups of {} ranks need {} ranks and the fabric has {}) use {}",
+                        locate(loaded_, "workload.ep"), ep(), first, groups(), ep(), first + want, have,
+                        first + ep() > have ? fmt::format("ep: {} at most", have - first)
+                                            : fmt::format("ep_groups: {} at most", (have - first) / ep())));
     std::uint64_t const divided = workload.batch_per_rank();
     if (divided % workload.microbatches() != 0)
         problems.push_back(fmt::format(
@@ -160,8 +195,13 @@ void Job::build_workload() {
 }
 
 void Job::build_exchange() {
-    for (std::uint32_t group = 0; group < groups(); ++group)
-        layouts_.emplace_back(*fabric_, RankId{first_rank().value() + group * ep()}, ep());
+    try {
+        for (std::uint32_t group = 0; group < groups(); ++group)
+            layouts_.emplace_back(*fabric_, RankId{first_rank().value() + group * ep()}, ep());
+    } catch (InputError const& error) {  // two ranks have no way to each other
+        throw InputError(fmt::format("{}: {}", degradations_.empty() ? "fabric" : degradations_.front().where,
+                                     shorten_message(error.what())));
+    }
     std::set<DomainId> used;
     for (auto const& layout : layouts_)
         for (auto const& part : layout.parts()) used.insert(part.domain);

@@ -85,6 +85,8 @@ class Job {
 
   private:
     void build_fabric();
+    void degrade_fabric();
+    void check_slots() const;
     void check_shape(std::vector<std::string>& problems) const;
     void build_workload();
     void build_exchange();

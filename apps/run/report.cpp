@@ -15,38 +15,37 @@ namespace {
 
 constexpr std::uint32_t loop_binds = 0xffffffff;  // see CollectiveRow::bound_bundle
 
-// Over all processes: how often each bundle bound an operator of this kind, and the mean bound of its members.
+// Over all processes: the mean bound of the exchanges of one kind, and how much of its sum each bundle binds.
 struct Binding {
     Time mean;
-    std::map<std::uint32_t, std::int64_t> count;
+    std::map<std::uint32_t, std::int64_t> bound_ps;
 };
 
-Binding gather_bounds(World const& world, OpKind kind, RunSink const& sink, Simulation::Share const& share) {
-    auto const& members = share.member_bounds[static_cast<std::size_t>(kind)];
-    auto const sums = world.sum(std::vector<std::int64_t>{members.sum_ps, members.count});
-    Binding all{.mean = Time::from_ps(sums[1] > 0 ? sums[0] / sums[1] : 0), .count = {}};
+Binding gather_bounds(World const& world, RunSink::Bounds const& mine) {
+    auto const sums = world.sum(std::vector<std::int64_t>{mine.sum_ps, mine.exchanges});
+    Binding all{.mean = Time::from_ps(sums[1] > 0 ? sums[0] / sums[1] : 0), .bound_ps = {}};
     std::string text;
-    for (auto const& [bundle, count] : sink.binding(kind)) text += fmt::format("{} {}\n", bundle, count);
+    for (auto const& [bundle, ps] : mine.bound_ps) text += fmt::format("{} {}\n", bundle, ps);
     for (auto const& part : world.gather(text)) {
         std::istringstream in(part);
         std::uint32_t bundle = 0;
-        std::int64_t count = 0;
-        while (in >> bundle >> count) all.count[bundle] += count;
+        std::int64_t ps = 0;
+        while (in >> bundle >> ps) all.bound_ps[bundle] += ps;
     }
     return all;
 }
 
-constexpr auto rarer = [](auto const& a, auto const& b) { return a.second < b.second; };
+constexpr auto shorter = [](auto const& a, auto const& b) { return a.second < b.second; };
 
 void name_binding(Job const& job, Binding const& binding, Summary::Operation& operation) {
-    if (binding.count.empty()) return;
+    if (binding.bound_ps.empty()) return;
     std::map<std::string, std::int64_t> classes;
-    for (auto const& [bundle, count] : binding.count)
+    for (auto const& [bundle, ps] : binding.bound_ps)
         classes[bundle == loop_binds ? "sender's loop"
                                      : job.fabric().link_classes()[job.fabric().bundles()[bundle].link_class].name] +=
-            count;
-    operation.bound_by = std::max_element(classes.begin(), classes.end(), rarer)->first;
-    auto const most = std::max_element(binding.count.begin(), binding.count.end(), rarer)->first;
+            ps;
+    operation.bound_by = std::max_element(classes.begin(), classes.end(), shorter)->first;
+    auto const most = std::max_element(binding.bound_ps.begin(), binding.bound_ps.end(), shorter)->first;
     if (most != loop_binds) operation.bound_link = job.fabric().bundle_name(BundleId{most});
 }
 
@@ -97,12 +96,12 @@ void add_compute(Job const& job, OperationStatistics const& statistics, OpKind k
 }
 
 std::vector<Summary::Operation> operations(World const& world, Job const& job, OperationStatistics const& statistics,
-                                           RunSink const& sink, Simulation::Share const& share) {
+                                           RunSink const& sink) {
     std::vector<Summary::Operation> rows;
     for (int k = 0; k < op_kind_count; ++k) {
         auto const kind = static_cast<OpKind>(k);
         bool const communicates = kind == OpKind::dispatch || kind == OpKind::combine;
-        auto const binding = communicates ? gather_bounds(world, kind, sink, share) : Binding{};
+        auto const binding = communicates ? gather_bounds(world, sink.bounds(kind)) : Binding{};
         if (statistics.count(kind) == 0) continue;
         Summary::Operation operation{.name = name_of(kind),
                                      .count = statistics.count(kind),
@@ -161,6 +160,12 @@ std::vector<std::string> ignored(Job const& job, std::vector<std::int64_t> const
         if (!carrying.contains(plane))
             for (auto const& path : plane_fields_set(job.loaded(), plane))
                 list.push_back(fmt::format("{} has no effect (the {} plane carried no traffic)", path, plane));
+    auto const user_set = [&](char const* path) { return job.loaded().origin.contains(path); };
+    if (user_set("workload.routing.group_limited") && job.model().n_group <= 1)
+        list.emplace_back("workload.routing.group_limited has no effect (the model has no expert groups)");
+    if (user_set("fabric.cloudmatrix384.striping") && job.degradations().empty())
+        list.emplace_back(
+            "fabric.cloudmatrix384.striping has no effect (all sub-planes are equal: nothing is degraded)");
     for (auto const& effect : job.degradations()) {
         if (effect.changes_nothing) {
             list.push_back(fmt::format("{} = {} has no effect (rate_factor 1, no extra latency, not down)",
@@ -265,7 +270,7 @@ Report make_report(World const& world, Job const& job, Simulation& simulation, R
     summary.conservation = {sums[1], sums[2], 0, sums[1] - sums[2]};
     ORRERY_ENSURE(!summary.complete || sums[1] == sums[2], "bytes are not conserved: {} injected, {} delivered",
                   sums[1], sums[2]);
-    summary.operations = operations(world, job, statistics, simulation.sink(), share);
+    summary.operations = operations(world, job, statistics, simulation.sink());
     summary.links = hottest(job, bytes, outcome.last);
     if (sums[6] > 0)
         summary.imbalance = {static_cast<double>(sums[4]) / static_cast<double>(sums[6]) * 1e-6,

@@ -12,7 +12,10 @@ void RunSink::add(OperationRow const& row) {
 }
 
 void RunSink::add(CollectiveRow const& row) {
-    ++binding_[static_cast<std::size_t>(row.kind)][row.bound_bundle];
+    auto& bounds = bounds_[static_cast<std::size_t>(row.kind)];
+    ++bounds.exchanges;
+    bounds.sum_ps += row.bound.ps();
+    bounds.bound_ps[row.bound_bundle] += row.bound.ps();
     next_->add(row);
 }
 

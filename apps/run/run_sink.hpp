@@ -30,16 +30,19 @@ class RunSink final : public TimelineSink {
     OperationStatistics& statistics() { return statistics_; }
     std::int64_t operations() const { return operations_; }
 
-    // Of dispatch and combine: which bundle binds (CollectiveRow::bound_bundle) how often.
-    std::map<std::uint32_t, std::int64_t> const& binding(OpKind kind) const {
-        return binding_[static_cast<std::size_t>(kind)];
-    }
+    // Of dispatch and combine: the sum of the bounds of all exchanges, and of those that each bundle
+    // (CollectiveRow::bound_bundle) binds.
+    struct Bounds {
+        std::int64_t exchanges = 0, sum_ps = 0;
+        std::map<std::uint32_t, std::int64_t> bound_ps;
+    };
+    Bounds const& bounds(OpKind kind) const { return bounds_[static_cast<std::size_t>(kind)]; }
 
   private:
     TimelineSink* next_;
     OperationStatistics statistics_;
     std::int64_t operations_ = 0;
-    std::array<std::map<std::uint32_t, std::int64_t>, op_kind_count> binding_;
+    std::array<Bounds, op_kind_count> bounds_;
     std::vector<LinkBinRow> bins_;
     std::vector<PairRow> pairs_;
 };

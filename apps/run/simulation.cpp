@@ -16,7 +16,7 @@ std::unique_ptr<TransferEngine> Simulation::make_engine(DomainId domain) const {
 }
 
 Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exchange& exchange, TimelineSink& timeline,
-                       Options options)
+                       Options const& options)
     : job_(&job), sink_(timeline) {
     auto const me = exchange.index();
     auto const mine = [&](LpId lp) { return owner[lp.index()] == me; };
@@ -107,10 +107,6 @@ Simulation::Share Simulation::share() const {
         share.flows += domain->counters().flows;
         share.injected_bytes += domain->counters().injected_bytes;
         share.delivered_bytes += domain->counters().delivered_bytes;
-        for (std::size_t kind = 0; kind < share.member_bounds.size(); ++kind) {
-            share.member_bounds[kind].sum_ps += domain->counters().member_bounds[kind].sum_ps;
-            share.member_bounds[kind].count += domain->counters().member_bounds[kind].count;
-        }
         auto const bundles = job_->domain_map().bundles(domain->domain());
         for (std::size_t b = 0; b < bundles.size(); ++b) {
             share.bundle_bytes[bundles[b].index()] = domain->bundle_bytes()[b];

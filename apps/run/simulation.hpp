@@ -27,7 +27,7 @@ class Simulation {
 
     // Builds the LPs that `owner` gives to exchange.index().
     Simulation(Job const& job, std::span<std::uint32_t const> owner, Exchange& exchange, TimelineSink& timeline,
-               Options options);
+               Options const& options);
 
     // To the end or to a limit; then the rows that sum over the run have been emitted as well.
     RunOutcome run();
@@ -44,7 +44,6 @@ class Simulation {
         Time last_finish;
         std::vector<std::int64_t> bundle_bytes, bundle_payload;  // by BundleId of the whole fabric
         MoeTraffic::Imbalance imbalance;
-        std::array<ExchangeDomain::Counters::MemberBounds, op_kind_count> member_bounds;
     };
     Share share() const;
     RunSink& sink() { return sink_; }

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <utility>
 
 namespace orrery::loader {
 
@@ -149,7 +150,7 @@ class TreeBuilder final : public YAML::EventHandler {
         auto const merge =
             std::find_if(map.entries.begin(), map.entries.end(), [](Entry const& e) { return e.key == "<<"; });
         if (merge == map.entries.end()) return;
-        Entry const source = *merge;
+        Entry const source = std::move(*merge);
         map.entries.erase(merge);
         Node const& value = document_.nodes[source.node];
         std::vector<std::uint32_t> const sources =

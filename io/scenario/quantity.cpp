@@ -94,7 +94,7 @@ bool better(std::string const& text, std::string const& best) {
 }
 
 // digits * 10^exponent without an exponent, or empty if that takes many zeros.
-std::string plain_decimal(std::string digits, int exponent) {
+std::string plain_decimal(std::string const& digits, int exponent) {
     int const size = static_cast<int>(digits.size());
     if (exponent > 6 || size + exponent < -6) return {};
     if (exponent >= 0) return digits + std::string(static_cast<std::size_t>(exponent), '0');

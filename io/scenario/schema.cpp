@@ -25,7 +25,7 @@ FieldFacts facts_of(Field const& field) {
     facts.required = options.GetExtension(scenario::required);
     if (options.HasExtension(scenario::at_least)) facts.at_least = options.GetExtension(scenario::at_least);
     if (options.HasExtension(scenario::at_most)) facts.at_most = options.GetExtension(scenario::at_most);
-    std::string const choices = options.GetExtension(scenario::choices);
+    std::string const& choices = options.GetExtension(scenario::choices);
     for (std::size_t start = 0; start < choices.size();) {
         std::size_t const end = std::min(choices.find('|', start), choices.size());
         facts.choices.push_back(choices.substr(start, end - start));

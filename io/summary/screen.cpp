@@ -64,8 +64,9 @@ void add_title(Screen& screen, Summary const& s, ScreenExtras const& extras) {
     screen.line(fmt::format("{} on {}", shorten(s.model, 30), shorten(s.fabric, 46)));
     screen.line("network: " + shorten(s.network_model, screen_columns - 9));
     if (!s.complete) screen.line("INCOMPLETE: the workload did not finish; figures cover what did");
-    screen.line(fmt::format("Step time {}   (simulated {}, {} events, {} flows)", seconds_text(s.step_time_s),
-                            seconds_text(s.simulated_time_s), grouped(s.events), grouped(s.flows)));
+    screen.line(fmt::format("Step time {}   (simulated {}, {} events, {} flows)",
+                            s.complete ? seconds_text(s.step_time_s) : "unfinished", seconds_text(s.simulated_time_s),
+                            grouped(s.events), grouped(s.flows)));
     screen.line();
 }
 

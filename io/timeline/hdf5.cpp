@@ -14,9 +14,19 @@ namespace orrery::hdf5 {
 
 static_assert(std::is_same_v<RawId, hid_t>);
 
+namespace {
+bool left_something_open = false;
+}
+
+bool closing_failed() {
+    return left_something_open;
+}
+
 int Handle::close() {
     auto const id = std::exchange(id_, -1);
-    return id >= 0 ? closer_(id) : 0;
+    auto const status = id >= 0 ? closer_(id) : 0;
+    if (status < 0) left_something_open = true;
+    return status;
 }
 
 namespace {

@@ -19,6 +19,10 @@ namespace orrery::hdf5 {
 using RawId = std::int64_t;  // HDF5's hid_t
 
 // Owns one HDF5 identifier of any sort.
+// True once HDF5 could not close something (a full disk). HDF5 1.10.8 then crashes when it closes it again at the end
+// of MPI or of the program, so the program must leave without either.
+bool closing_failed();
+
 class Handle {
   public:
     using Closer = int (*)(RawId);

@@ -41,11 +41,7 @@ ExchangeDomain::ExchangeDomain(DomainId domain, Fabric const& fabric, DomainMap 
       pairs_(pairs),
       sink_(&sink),
       bundle_bytes_(map.bundles(domain).size(), 0),
-      bundle_payload_(bundle_bytes_),
-      first_user_(bundle_bytes_.size()),
-      last_user_(bundle_bytes_.size()),
-      has_first_user_(bundle_bytes_.size(), 0),
-      has_last_user_(bundle_bytes_.size(), 0) {}
+      bundle_payload_(bundle_bytes_) {}
 
 void ExchangeDomain::handle(Event const& event, Outbox& out) {
     switch (event.kind) {
@@ -114,7 +110,7 @@ void ExchangeDomain::post(Event const& event, Outbox& out) {
     for (auto const& share : shares_) messages += share.messages;
     auto const loop = plan.loop_time(messages);
     instance.longest_loop = std::max(instance.longest_loop, loop);
-    member.loop = loop;
+    if (messages > 0) instance.shortest_loop = std::min(instance.shortest_loop, loop);
     member.loop_end = member.send_done = event.when + loop;
 
     if (plan.style == ExchangeStyle::pull) {
@@ -214,7 +210,6 @@ void ExchangeDomain::start_transfer(std::uint32_t slot, std::uint32_t source, st
     auto& sender = instance.members[source];
     if (plan.style == ExchangeStyle::push) ++sender.in_flight;
     for (auto const hop : way.bundles()) instance.bundle_bytes[map_->local(hop)] += wire;
-    note_users(way.bundles(), rank_of(instance, source), rank_of(instance, target));
     instance.payload_bytes += payload;
     counters_.injected_bytes += payload;
     ++counters_.flows;
@@ -298,10 +293,9 @@ void ExchangeDomain::close(Event const& event) {
     auto const& plan = *instance.plan;
     auto binding = fixed_costs_bind;
     auto longest = charge_ports(instance, binding);
-    count_member_bounds(instance);
-    if (plan.loop == ExchangeLoop::prepared) {
-        longest += instance.longest_loop;
-    } else if (instance.longest_loop > longest) {
+    // Prepared: no byte leaves before the shortest loop is over.
+    if (plan.loop == ExchangeLoop::prepared && longest > Time{}) longest += instance.shortest_loop;
+    if (instance.longest_loop > longest) {
         longest = instance.longest_loop;
         binding = fixed_costs_bind;
     }
@@ -322,22 +316,10 @@ void ExchangeDomain::close(Event const& event) {
     instance.open = false;
 }
 
-void ExchangeDomain::note_users(std::span<BundleId const> hops, RankId source, RankId target) {
-    auto const note = [](std::uint8_t& known, RankId& user, RankId rank) {
-        if (!known) user = rank;
-        if (user != rank) user = RankId{};
-        known = 1;
-    };
-    auto const first = map_->local(hops.front()), last = map_->local(hops.back());
-    note(has_first_user_[first], first_user_[first], source);
-    note(has_last_user_[last], last_user_[last], target);
-}
-
 // Adds the instance's bytes to the totals; the longest time any bundle needs for them, and which one it is.
 Time ExchangeDomain::charge_ports(Instance& instance, std::uint32_t& binding) {
     auto const& plan = *instance.plan;
     auto const bundles = map_->bundles(domain_);
-    auto const first_rank = traffic_->first_rank(instance.key.group).value();
     Time longest;
     for (std::size_t b = 0; b < bundles.size(); ++b) {
         auto const bytes = instance.bundle_bytes[b];
@@ -345,30 +327,11 @@ Time ExchangeDomain::charge_ports(Instance& instance, std::uint32_t& binding) {
         bundle_bytes_[b] += bytes;
         bundle_payload_[b] += bytes / plan.wire_bytes * plan.message_bytes;
         auto const time = transfer_time(bytes, fabric_->bundles()[bundles[b].index()].capacity);
-        for (auto const user : {first_user_[b], last_user_[b]}) {
-            // On some fabrics a rank's first link also carries the traffic of others.
-            if (!user.valid() || user.value() < first_rank || user.value() - first_rank >= instance.members.size())
-                continue;
-            auto& member = instance.members[user.value() - first_rank];
-            member.port_time = std::max(member.port_time, time);
-        }
         if (time <= longest) continue;
         longest = time;
         binding = bundles[b].value();
     }
     return longest;
-}
-
-void ExchangeDomain::count_member_bounds(Instance const& instance) {
-    auto const& plan = *instance.plan;
-    auto& bounds = counters_.member_bounds[static_cast<std::size_t>(instance.key.kind)];
-    for (auto const& member : instance.members) {
-        if (!member.posted) continue;
-        auto const work = plan.loop == ExchangeLoop::overlapped ? std::max(member.loop, member.port_time)
-                                                                : member.loop + member.port_time;
-        bounds.sum_ps += (plan.launch + work + plan.finish).ps();
-        ++bounds.count;
-    }
 }
 
 DigestChain ExchangeDomain::digest() const {

@@ -25,11 +25,6 @@ class ExchangeDomain final : public LogicalProcess {
     struct Counters {
         std::int64_t flows = 0;
         std::int64_t injected_bytes = 0, delivered_bytes = 0;  // payload
-        // Per operator kind, over its members: the least a member can take for its own loop and its own ports.
-        struct MemberBounds {
-            std::int64_t sum_ps = 0, count = 0;
-        };
-        std::array<MemberBounds, op_kind_count> member_bounds;
     };
     enum class Pairs : std::uint8_t { ignore, count };
 
@@ -63,8 +58,7 @@ class ExchangeDomain final : public LogicalProcess {
   private:
     enum OwnEvent : std::uint16_t { begin_event = 32, close_event = 33, tick_event = 48 };
     struct Member {
-        Time loop, loop_end, send_done, arrival;
-        Time port_time;                // scratch of close(): the busiest of its own ports
+        Time loop_end, send_done, arrival;
         std::uint32_t awaited = 0;    // members whose flag (push) or data (pull) has not arrived
         std::uint32_t in_flight = 0;  // own transfers
         std::uint32_t engine = TransferEngine::no_engine;
@@ -76,7 +70,7 @@ class ExchangeDomain final : public LogicalProcess {
         GroupLayout::Part const* part = nullptr;
         std::vector<Member> members;
         std::vector<std::int64_t> bundle_bytes;  // per local bundle
-        Time first_start = Time::infinity(), last_start{}, last_end{}, longest_loop{};
+        Time first_start = Time::infinity(), last_start{}, last_end{}, longest_loop{}, shortest_loop = Time::infinity();
         std::int64_t payload_bytes = 0;
         std::uint32_t posted = 0, told = 0;
         bool open = false;
@@ -94,8 +88,6 @@ class ExchangeDomain final : public LogicalProcess {
     void tell_if_over(std::uint32_t slot, std::uint32_t index, Outbox& out);
     void close(Event const& event);
     Time charge_ports(Instance& instance, std::uint32_t& binding);
-    void count_member_bounds(Instance const& instance);
-    void note_users(std::span<BundleId const> hops, RankId source, RankId target);
     std::uint32_t instance_of(ExchangeKey key);
     void want_tick(Time when, Outbox& out);
     RankId rank_of(Instance const& instance, std::uint32_t member) const;
@@ -115,9 +107,6 @@ class ExchangeDomain final : public LogicalProcess {
     std::map<ExchangeKey, std::uint32_t> open_;
     std::map<std::uint32_t, std::vector<PairRow>> pair_rows_;  // group -> members x members
     std::vector<std::int64_t> bundle_bytes_, bundle_payload_;
-    // The one rank that uses a bundle as its first (last) hop; invalid when none or several do.
-    std::vector<RankId> first_user_, last_user_;
-    std::vector<std::uint8_t> has_first_user_, has_last_user_;
     Counters counters_;
     DigestChain digest_;
     Time tick_at_ = Time::infinity();

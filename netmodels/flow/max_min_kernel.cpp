@@ -247,7 +247,11 @@ void MaxMinKernel::schedule(std::uint32_t link, Time now) {
     if (target <= clock_[link]) return push_due({now, link, stamp_[link]});
     auto const level = static_cast<UInt128>(level_[link]);
     auto const wait = (target - clock_[link] + level - 1) / level;
-    if (wait > static_cast<UInt128>(std::numeric_limits<std::int64_t>::max() - now.ps())) return;  // beyond all time
+    ORRERY_VALIDATE(
+        wait <= static_cast<UInt128>(std::numeric_limits<std::int64_t>::max() / 2 - now.ps()),
+        "a transfer would end more than 53 days of simulated time from now (its share of a link is {} b/s) use "
+        "faster links or fewer bytes",
+        level_[link] / rate_scale);
     push_due({now + Time::from_ps(static_cast<std::int64_t>(wait)), link, stamp_[link]});
 }
 

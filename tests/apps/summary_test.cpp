@@ -131,7 +131,8 @@ TEST_F(Summary, CountsAgreeWithTheTimeline) {
         EXPECT_NEAR(operation["mean_s"].get<double>(), static_cast<double>(sum) / static_cast<double>(count) * 1e-12,
                     1e-12);
         EXPECT_DOUBLE_EQ(operation["max_s"].get<double>(), static_cast<double>(longest) * 1e-12);
-        EXPECT_LE(operation["bound_s"].get<double>(), operation["mean_s"].get<double>() * (1 + 1e-9)) << name;
+        // Of an exchange as a whole: single ranks may be done before, so the mean may be below it.
+        EXPECT_LE(operation["bound_s"].get<double>(), operation["max_s"].get<double>() * (1 + 1e-9)) << name;
         EXPECT_LE(operation["p50_s"], operation["p99_s"]);
         EXPECT_LE(operation["p99_s"], operation["max_s"]);
         counted += count;

@@ -40,12 +40,10 @@ Summary example() {
     s.fabric = "cloudmatrix384";
     s.model = "DeepSeek-R1";
     s.conservation = {.injected_bytes = 7'864'320, .delivered_bytes = 7'864'320};
-    s.operations = {operation("attention", 180e-6, 150e-6, "HBM"),
-                    operation("gate", 8e-6, 0, ""),
-                    operation("dispatch", 116e-6, 61e-6, "ub.die-l1.up"),
-                    operation("experts", 95e-6, 80e-6, "HBM"),
-                    operation("combine", 118e-6, 96e-6, "fixed cost"),
-                    operation("shared_expert", 20e-6, 18e-6, "cube")};
+    s.operations = {
+        operation("attention", 180e-6, 150e-6, "HBM"),        operation("gate", 8e-6, 0, ""),
+        operation("dispatch", 116e-6, 61e-6, "ub.die-l1.up"), operation("experts", 95e-6, 80e-6, "HBM"),
+        operation("combine", 118e-6, 96e-6, "fixed cost"),    operation("shared_expert", 20e-6, 18e-6, "cube")};
     s.operations[2].wait_mean_s = 29e-6;
     s.operations[2].exposed_share = 1;
     s.operations[2].bound_link = "sn0.n03.d05-l1.*.up";

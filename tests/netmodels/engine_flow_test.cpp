@@ -140,11 +140,13 @@ TEST(FlowEngine, BinsAddUpToTheBytes) {
                 binned[row.bundle] += row.wire_bytes;
                 EXPECT_LE(row.wire_bytes, 10 * kb50);  // a bin of 10 us holds no more
             }
-            for (auto const& t : transfers)
-                for (auto const hop : bench.fabric->route(RankId{t.source}, RankId{t.target}).bundles()) {
+            for (auto const& t : transfers) {
+                auto const way = bench.fabric->route(RankId{t.source}, RankId{t.target});
+                for (auto const hop : way.bundles()) {
                     sent[hop.index()] += t.bytes;
                     ++count[hop.index()];
                 }
+            }
             for (std::size_t b = 0; b < 10; ++b) {
                 EXPECT_LE(binned[b], sent[b] + count[b]);
                 EXPECT_GE(binned[b], sent[b] - 1 - count[b]);

@@ -171,7 +171,8 @@ TEST_P(ExchangeConservation, BytesAreWhatTheMatrixSays) {
     for (std::uint32_t s = 0; s < members; ++s)
         for (std::uint32_t t = 0; t < members; ++t) {
             if (s == t || matrix[s][t] == 0) continue;
-            for (auto const hop : run.fabric().route(RankId{s}, RankId{t}).bundles()) {
+            auto const route = run.fabric().route(RankId{s}, RankId{t});
+            for (auto const hop : route.bundles()) {
                 wire[hop.index()] += matrix[s][t] * plan.wire_bytes;
                 ++transfers[hop.index()];
             }

@@ -146,9 +146,9 @@ TEST(ExchangePlan, FlagsLeaveInRoundsByDistance) {
 
 TEST(Operators, ExplanationHoldsTheNumbersOfThePlan) {
     auto const text = explain(make_plan(variant("fused"), OpKind::dispatch, deepseek));
-    for (auto const part : {"push", "sum of", "10972 B", "7680 B", "48 peers"})
+    for (auto const part : {"push", "share by bytes", "then the wire", "10972 B", "7680 B", "48 peers"})
         EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
-    EXPECT_NE(explain(make_plan(variant("deepep_normal"), OpKind::dispatch, deepseek)).find("max of"),
+    EXPECT_NE(explain(make_plan(variant("deepep_normal"), OpKind::dispatch, deepseek)).find("while on"),
               std::string::npos);
 }
 

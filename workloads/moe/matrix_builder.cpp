@@ -37,12 +37,8 @@ std::uint64_t MatrixBuilder::token_id(std::uint32_t group, std::uint32_t rank, s
     return batch * shape_.tokens_per_rank + index;
 }
 
-void MatrixBuilder::add_message(Replica where, std::uint16_t* row, RoutingMatrix& out) const {
-    ORRERY_VALIDATE(
-        ++row[where.rank] != 0,
-        "a rank sends more than 65535 messages to one other in a micro-batch ({} tokens per rank, {} messages "
-        "per token) use more workload.microbatches or a smaller workload.batch_per_rank",
-        shape_.tokens_per_rank, messages_per_token());
+void MatrixBuilder::add_message(Replica where, std::uint32_t* row, RoutingMatrix& out) const {
+    ++row[where.rank];
     ++out.received[where.rank];
     ++out.slot_tokens[where.slot];
 }
@@ -63,7 +59,7 @@ void MatrixBuilder::build(std::uint32_t group, std::uint32_t moe_layer, std::uin
     std::array<std::uint16_t, most_top_k> storage{};
     std::span<std::uint16_t> const experts(storage.data(), shape_.top_k);
     for (std::uint32_t rank = 0; rank < ep; ++rank) {
-        std::uint16_t* const row = out.count.data() + std::size_t{rank} * ep;
+        std::uint32_t* const row = out.count.data() + std::size_t{rank} * ep;
         std::uint64_t const first = token_id(group, rank, microbatch, 0);
         for (std::uint64_t token = first; token < first + shape_.tokens_per_rank; ++token) {
             routing_.choose(moe_layer, token, experts);

@@ -29,7 +29,7 @@ class MatrixBuilder {
     std::uint32_t messages_per_token() const;
 
   private:
-    void add_message(Replica where, std::uint16_t* row, RoutingMatrix& out) const;
+    void add_message(Replica where, std::uint32_t* row, RoutingMatrix& out) const;
 
     RoutingSource const& routing_;
     Placement const& placement_;

@@ -52,13 +52,14 @@ ExchangePlan make_plan(scenario::OperatorsSpec const& spec, OpKind kind, Operato
 }
 
 std::string explain(ExchangePlan const& plan) {
+    bool const overlapped = plan.loop == ExchangeLoop::overlapped;
     return fmt::format(
-        "{}; launch {} + {} sender loop of {} per {} messages {} {} B on the wire per {} B message"
-        " + flags {} per {} peers + finish {}",
-        plan.style == ExchangeStyle::push ? "push" : "pull", to_string(plan.launch),
-        plan.loop == ExchangeLoop::overlapped ? "max of" : "sum of", to_string(plan.per_message), plan.cores,
-        plan.loop == ExchangeLoop::overlapped ? "and" : "plus", plan.wire_bytes, plan.message_bytes,
-        to_string(plan.per_peer), plan.cores, to_string(plan.finish));
+        "{}, {}: launch {}; loop of {} per {} messages, {} the wire ({} B per {} B message); flags {} per {} peers, "
+        "ordered behind the data; finish {}",
+        plan.style == ExchangeStyle::push ? "push" : "pull",
+        plan.shares == ExchangeShares::by_bytes ? "peers share by bytes" : "peers share equally",
+        to_string(plan.launch), to_string(plan.per_message), plan.cores, overlapped ? "while on" : "then",
+        plan.wire_bytes, plan.message_bytes, to_string(plan.per_peer), plan.cores, to_string(plan.finish));
 }
 
 }  // namespace orrery
