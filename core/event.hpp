@@ -13,7 +13,7 @@
 namespace orrery {
 
 // Total order: (when, target, kind, source, sequence). Sorting by time alone would let two events of one instant
-// swap when a process boundary delays one of them: the counter-example that tests/core/engine_test.cpp keeps.
+// swap when a process boundary delays one of them: the counter-example that tests/partitions/engine_test.cpp keeps.
 struct Event {
     Time when;
     LpId target;

@@ -15,7 +15,6 @@
 namespace orrery {
 namespace {
 
-using ::testing::HasSubstr;
 
 struct Case {
     std::unique_ptr<RoutingSource> source;
