@@ -85,6 +85,34 @@ TEST_F(CommandLine, RefusesWhatDoesNotDivide) {
     EXPECT_THAT(refusal({"run", "tiny.yaml", "--set", "workload.microbatches=5"}), HasSubstr("4 or 6"));
 }
 
+TEST_F(CommandLine, TellsProblemsOfModelAndFabricTogether) {
+    auto const text = refusal({"run", "tiny.yaml", "--set", "workload.moe_layers=200", "--set", "workload.ep=7",
+                               "--set", "fabric.degrade=[{links: zzz, down: true}]"});
+    EXPECT_THAT(text, AllOf(HasSubstr("zzz"), HasSubstr("workload.moe_layers = 200"), HasSubstr("--set workload.ep=7"),
+                            HasSubstr("do not divide over 7 ranks")));
+}
+
+TEST_F(CommandLine, RefusesRatesThatTheSolverCannotHold) {
+    EXPECT_THAT(refusal({"run", "tiny.yaml", "--set", "fabric.kind=leaf_spine", "--set",
+                         "fabric.leaf_spine.oversubscription=0.001"}),
+                HasSubstr("use lower rates"));
+}
+
+// A transfer beyond the end of simulated time is an error of the input, not a workload that waits for ever.
+TEST_F(CommandLine, RefusesTransfersLongerThanTimeAndLeavesNothing) {
+    auto const finished =
+        run({"run", "tiny.yaml", "--out", "o", "--set", "workload.operators.dispatch.message_bytes=16777216", "--set",
+             "workload.operators.dispatch.efficiency=0.01", "--set", "workload.batch_per_rank=6000", "--set",
+             "fabric.single_switch.host_rate=1Mb/s"});
+    EXPECT_EQ(finished.code, 2) << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("53 days"));
+    EXPECT_EQ(run({"run", "tiny.yaml", "--out", "o"}).code, 0);  // the corrected command needs no --force
+}
+
+TEST_F(CommandLine, CheckWantsAtLeastOneProcess) {
+    EXPECT_EQ(run({"check", "tiny.yaml", "--processes", "0"}).code, 2);
+}
+
 TEST_F(CommandLine, RefusesWhatIsNotThere) {
     EXPECT_THAT(refusal({"run", "absent.yaml"}), AllOf(HasSubstr("absent.yaml"), HasSubstr("no such file")));
     EXPECT_THAT(refusal({"run", "tiny.yaml", "--set", "workload.model=absent.json"}), HasSubstr("no such file"));

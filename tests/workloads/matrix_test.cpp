@@ -15,7 +15,6 @@
 namespace orrery {
 namespace {
 
-
 struct Case {
     std::unique_ptr<RoutingSource> source;
     std::unique_ptr<Placement> placement;
