@@ -34,6 +34,9 @@ struct OperationRow {
     std::uint8_t microbatch = 0;
 };
 
+// CollectiveRow::bound_bundle when no link binds: the fixed costs of the operator, above all the sender's loop, do.
+inline constexpr std::uint32_t no_bundle_binds = 0xffffffff;
+
 // One collective operator over one group: its span, bytes, bound and what binds it. In order (last_end, domain,
 // sequence).
 struct CollectiveRow {
@@ -43,7 +46,7 @@ struct CollectiveRow {
     std::uint32_t group = 0;
     std::uint32_t domain = 0;
     std::uint32_t sequence = 0;      // per domain
-    std::uint32_t bound_bundle = 0;  // BundleId of the link that binds; 0xffffffff: fixed costs bind
+    std::uint32_t bound_bundle = 0;  // BundleId of the link that binds, or no_bundle_binds
     std::uint16_t layer = 0;
     OpKind kind{};
     std::uint8_t microbatch = 0;

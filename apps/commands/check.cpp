@@ -29,9 +29,7 @@ void print_workload(Job const& job) {
     fmt::print(
         "\n# workload\n{}: {} layers simulated, {} of them MoE; {} groups of {} ranks; {} tokens per rank and"
         " micro-batch\n",
-        job.model().name, plan.layers().size(),
-        std::count_if(plan.layers().begin(), plan.layers().end(), [](auto const& l) { return l.moe; }), job.groups(),
-        job.ep(), job.tokens_per_microbatch());
+        job.model().name, plan.layers().size(), plan.moe_layers(), job.groups(), job.ep(), job.tokens_per_microbatch());
     fmt::print("routing: {}\nplacement: {}\n", job.routing().describe(), job.placement().describe());
     auto const line = [](char const* name, OpPrice const& price) {
         if (!price.formula.empty())

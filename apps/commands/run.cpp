@@ -114,8 +114,8 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
     std::string waiting;
     for (auto const& line : simulation.waiting()) waiting += "  " + line + "\n";
     auto const waits = world.gather(outcome.reason == StopReason::finished ? waiting : std::string{});
-    auto report = make_report(world, job, simulation, outcome, partition,
-                              {.command = arguments.command_line, .wall_s = wall.seconds(), .extra_warnings = {}});
+    auto report =
+        make_report(world, job, simulation, outcome, {.command = arguments.command_line, .wall_s = wall.seconds()});
     all_or_none(world, [&] {
         if (!world.root()) return;
         std::vector<fs::path> parts;

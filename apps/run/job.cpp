@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fnmatch.h>
 #include <set>
 
 namespace orrery {
@@ -75,18 +74,14 @@ void Job::build_fabric() {
 void Job::degrade_fabric() {
     auto wishes = degradations_of(scenario().fabric());
     for (auto& wish : wishes) wish.where = locate(loaded_, wish.where + ".links");
-    auto const matched = fabric_->degrade(wishes);
+    auto met = fabric_->degrade(wishes);
     for (std::size_t i = 0; i < wishes.size(); ++i) {
         auto const& wish = wishes[i];
         DegradeEffect effect{.where = wish.where,
                              .pattern = wish.pattern,
-                             .links = matched[i],
-                             .changes_nothing = !wish.down && wish.rate_factor == 1 && wish.extra_latency == Time{}};
-        std::set<BundleId> touched;
-        for (std::uint32_t l = 0; l < fabric_->links().size(); ++l)
-            if (fnmatch(wish.pattern.c_str(), fabric_->link_name(LinkId{l}).c_str(), 0) == 0)
-                touched.insert(fabric_->links()[l].bundle);
-        effect.bundles.assign(touched.begin(), touched.end());
+                             .links = met.links[i],
+                             .changes_nothing = !wish.down && wish.rate_factor == 1 && wish.extra_latency == Time{},
+                             .bundles = std::move(met.bundles[i])};
         degradations_.push_back(std::move(effect));
     }
 }
@@ -240,9 +235,7 @@ void Job::build_exchange() {
 void Job::build_graph() {
     // One event per operation and rank; a domain handles about two events per member and exchange beside its solver,
     // whose cost goes with the pairs.
-    auto const exchanges =
-        2 * static_cast<std::int64_t>(scenario().workload().microbatches()) *
-        std::count_if(plan_->layers().begin(), plan_->layers().end(), [](auto const& layer) { return layer.moe; });
+    auto const exchanges = 2 * static_cast<std::int64_t>(scenario().workload().microbatches()) * plan_->moe_layers();
     graph_.weight.assign(lp_count(), plan_->operations_per_rank());
     graph_.block.resize(lp_count());
     auto const per_block = std::max(1U, fabric_->ranks_per_block());
@@ -268,7 +261,7 @@ std::string Job::lp_name(LpId lp) const {
 
 Job::Estimate Job::estimate() const {
     Estimate estimate;
-    auto const moe = std::count_if(plan_->layers().begin(), plan_->layers().end(), [](auto const& l) { return l.moe; });
+    auto const moe = plan_->moe_layers();
     auto const microbatches = static_cast<std::int64_t>(scenario().workload().microbatches());
     // Distinct targets of one rank when its messages fall at random: ep * (1 - (1 - 1/ep)^messages).
     auto const messages = static_cast<double>(tokens_per_microbatch_) * matrices_->messages_per_token();

@@ -13,8 +13,6 @@
 namespace orrery {
 namespace {
 
-constexpr std::uint32_t loop_binds = 0xffffffff;  // see CollectiveRow::bound_bundle
-
 // Over all processes: the mean bound of the exchanges of one kind, and how much of its sum each bundle binds.
 struct Binding {
     Time mean;
@@ -41,12 +39,12 @@ void name_binding(Job const& job, Binding const& binding, Summary::Operation& op
     if (binding.bound_ps.empty()) return;
     std::map<std::string, std::int64_t> classes;
     for (auto const& [bundle, ps] : binding.bound_ps)
-        classes[bundle == loop_binds ? "sender's loop"
-                                     : job.fabric().link_classes()[job.fabric().bundles()[bundle].link_class].name] +=
-            ps;
+        classes[bundle == no_bundle_binds
+                    ? "sender's loop"
+                    : job.fabric().link_classes()[job.fabric().bundles()[bundle].link_class].name] += ps;
     operation.bound_by = std::max_element(classes.begin(), classes.end(), shorter)->first;
     auto const most = std::max_element(binding.bound_ps.begin(), binding.bound_ps.end(), shorter)->first;
-    if (most != loop_binds) operation.bound_link = job.fabric().bundle_name(BundleId{most});
+    if (most != no_bundle_binds) operation.bound_link = job.fabric().bundle_name(BundleId{most});
 }
 
 // A hybrid model has two kinds of attention layers: both formulas, and the bound of the kind that takes more time.
@@ -151,9 +149,8 @@ std::vector<Summary::Link> hottest(Job const& job, std::vector<std::int64_t> con
 
 std::vector<std::string> ignored(Job const& job, std::vector<std::int64_t> const& bytes) {
     auto list = job.loaded().ignored;
-    std::set<std::string> carrying, all;
+    std::set<std::string> carrying;
     auto const classes = job.fabric().link_classes();
-    for (auto const& link_class : classes) all.insert(link_class.plane);
     for (std::size_t b = 0; b < bytes.size(); ++b)
         if (bytes[b] > 0) carrying.insert(classes[job.fabric().bundles()[b].link_class].plane);
     for (auto const plane : {"rdma", "vpc", "cpu"})
@@ -229,8 +226,7 @@ Manifest manifest(Job const& job, RunFacts const& facts, std::string const& dige
 }  // namespace
 
 Report make_report(World const& world, Job const& job, Simulation& simulation, RunOutcome const& outcome,
-                   Partition const& partition, RunFacts const& facts) {
-    static_cast<void>(partition);
+                   RunFacts const& facts) {
     auto const share = simulation.share();
     auto const words = world.sum(std::vector<std::uint64_t>{share.digest.low, share.digest.high});
     Digest const digest{words[0], words[1]};
@@ -277,7 +273,6 @@ Report make_report(World const& world, Job const& job, Simulation& simulation, R
                              static_cast<double>(sums[5]) / static_cast<double>(sums[6]) * 1e-6};
     summary.ignored = ignored(job, bytes);
     summary.warnings = job.warnings();
-    summary.warnings.insert(summary.warnings.end(), facts.extra_warnings.begin(), facts.extra_warnings.end());
     report.tables = tables(job, bytes, payload, outcome.last);
     report.manifest = manifest(job, facts, summary.digest);
     add_to_manifest(report.manifest, summary);

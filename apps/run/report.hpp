@@ -23,11 +23,10 @@ struct Report {
 struct RunFacts {
     std::string command;
     double wall_s = 0;
-    std::vector<std::string> extra_warnings;
 };
 
 // Collective.
 Report make_report(World const& world, Job const& job, Simulation& simulation, RunOutcome const& outcome,
-                   Partition const& partition, RunFacts const& facts);
+                   RunFacts const& facts);
 
 }  // namespace orrery

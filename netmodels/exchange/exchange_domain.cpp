@@ -23,8 +23,6 @@ constexpr std::uint32_t target_of(std::uint64_t cookie) {
     return static_cast<std::uint32_t>(cookie) & 0xffff;
 }
 
-constexpr std::uint32_t fixed_costs_bind = 0xffffffff;
-
 }  // namespace
 
 ExchangeDomain::ExchangeDomain(DomainId domain, Fabric const& fabric, DomainMap const& map,
@@ -65,6 +63,17 @@ RankId ExchangeDomain::rank_of(Instance const& instance, std::uint32_t member) c
 
 Route ExchangeDomain::route(Instance const& instance, std::uint32_t source, std::uint32_t target) const {
     return fabric_->route(rank_of(instance, source), rank_of(instance, target));
+}
+
+Time ExchangeDomain::flag_leaves(Instance const& instance, std::uint32_t source, std::uint32_t target) {
+    auto const members = static_cast<std::uint32_t>(instance.members.size());
+    auto const distance = (target + members - source) % members;
+    return instance.members[source].loop_end + instance.plan->flag_time(distance);
+}
+
+void ExchangeDomain::release_engine(Member& member) {
+    if (member.engine != TransferEngine::no_engine) engine_->close_engine(member.engine);
+    member.engine = TransferEngine::no_engine;
 }
 
 std::uint32_t ExchangeDomain::instance_of(ExchangeKey key) {
@@ -114,7 +123,6 @@ void ExchangeDomain::post(Event const& event, Outbox& out) {
     member.loop_end = member.send_done = event.when + loop;
 
     if (plan.style == ExchangeStyle::pull) {
-        member.begun = false;
         if (instance.posted == instance.part->participants) announce_all(slot, event.when, out);
     } else if (plan.loop == ExchangeLoop::prepared && loop > Time{}) {
         out.schedule(member.loop_end, begin_event, {slot, index, 0, 0, 0});
@@ -140,8 +148,7 @@ void ExchangeDomain::announce_all(std::uint32_t slot, Time now, Outbox& out) {
             if (source == target || instance.part->senders_to[source] == 0) continue;
             auto const way = route(instance, source, target);
             if (way.domain != domain_) continue;
-            auto const distance = (target + members - source) % members;
-            met = std::max(met, instance.members[source].loop_end + instance.plan->flag_time(distance) + way.latency);
+            met = std::max(met, flag_leaves(instance, source, target) + way.latency);
         }
         out.schedule(met, begin_event, {slot, target, 0, 0, 0});
     }
@@ -162,7 +169,6 @@ void ExchangeDomain::begin(std::uint32_t slot, std::uint32_t member, Time now, O
 
 void ExchangeDomain::send_all(std::uint32_t slot, std::uint32_t source, Time now) {
     auto& instance = instances_[slot];
-    auto const& plan = *instance.plan;
     auto const members = static_cast<std::uint32_t>(instance.members.size());
     auto const loop_end = instance.members[source].loop_end;
     traffic_->sent_by(instance.key, source, shares_);
@@ -181,8 +187,7 @@ void ExchangeDomain::send_all(std::uint32_t slot, std::uint32_t source, Time now
             start_transfer(slot, source, target, messages, way, now);
             continue;
         }
-        auto const distance = (target + members - source) % members;
-        receiver.arrival = std::max(receiver.arrival, loop_end + plan.flag_time(distance) + way.latency);
+        receiver.arrival = std::max(receiver.arrival, flag_leaves(instance, source, target) + way.latency);
         --receiver.awaited;
     }
 }
@@ -255,13 +260,11 @@ void ExchangeDomain::transfer_done(TransferDone const& done, Outbox& out) {
     counters_.delivered_bytes += plan.message_bytes * traffic_->messages(instance.key, source, target);
     --receiver.awaited;
     if (plan.style == ExchangeStyle::push) {
-        auto const members = static_cast<std::uint32_t>(instance.members.size());
-        auto const flag = sender.loop_end + plan.flag_time((target + members - source) % members);
+        auto const flag = flag_leaves(instance, source, target);
         receiver.arrival = std::max(receiver.arrival, std::max(done.when, flag) + way.latency);
         if (--sender.in_flight == 0) {
             sender.send_done = std::max(sender.send_done, done.when);
-            if (sender.engine != TransferEngine::no_engine) engine_->close_engine(sender.engine);
-            sender.engine = TransferEngine::no_engine;
+            release_engine(sender);
             tell_if_over(slot, source, out);
         }
     } else {
@@ -275,8 +278,7 @@ void ExchangeDomain::tell_if_over(std::uint32_t slot, std::uint32_t index, Outbo
     auto& member = instance.members[index];
     if (member.told || !member.posted || !member.begun || member.in_flight > 0 || member.awaited > 0) return;
     member.told = true;
-    if (member.engine != TransferEngine::no_engine) engine_->close_engine(member.engine);
-    member.engine = TransferEngine::no_engine;
+    release_engine(member);
     auto const end = std::max(member.send_done, member.arrival) + instance.plan->finish;
     instance.last_end = std::max(instance.last_end, end);
     auto const received = traffic_->received(instance.key, index);
@@ -291,13 +293,13 @@ void ExchangeDomain::tell_if_over(std::uint32_t slot, std::uint32_t index, Outbo
 void ExchangeDomain::close(Event const& event) {
     auto& instance = instances_[static_cast<std::uint32_t>(event.body[0])];
     auto const& plan = *instance.plan;
-    auto binding = fixed_costs_bind;
+    auto binding = no_bundle_binds;
     auto longest = charge_ports(instance, binding);
     // Prepared: no byte leaves before the shortest loop is over.
     if (plan.loop == ExchangeLoop::prepared && longest > Time{}) longest += instance.shortest_loop;
     if (instance.longest_loop > longest) {
         longest = instance.longest_loop;
-        binding = fixed_costs_bind;
+        binding = no_bundle_binds;
     }
     sink_->add(CollectiveRow{.first_start = instance.first_start,
                              .last_start = instance.last_start,

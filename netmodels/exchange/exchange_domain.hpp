@@ -90,6 +90,9 @@ class ExchangeDomain final : public LogicalProcess {
     Time charge_ports(Instance& instance, std::uint32_t& binding);
     std::uint32_t instance_of(ExchangeKey key);
     void want_tick(Time when, Outbox& out);
+    // When the sender has raised its flag (or announcement) for that peer.
+    static Time flag_leaves(Instance const& instance, std::uint32_t source, std::uint32_t target);
+    void release_engine(Member& member);
     RankId rank_of(Instance const& instance, std::uint32_t member) const;
     Route route(Instance const& instance, std::uint32_t source, std::uint32_t target) const;
 

@@ -47,9 +47,11 @@ void apply(Degradation const& degradation, Link& link) {
 
 }  // namespace
 
-std::vector<std::int64_t> Fabric::degrade(std::span<Degradation const> degradations) {
-    std::vector<std::int64_t> matched(degradations.size(), 0);
-    if (degradations.empty()) return matched;
+DegradedLinks Fabric::degrade(std::span<Degradation const> degradations) {
+    DegradedLinks met;
+    met.links.resize(degradations.size(), 0);
+    met.bundles.resize(degradations.size());
+    if (degradations.empty()) return met;
 
     std::vector<std::unique_ptr<Pattern const>> patterns;
     for (Degradation const& d : degradations) {
@@ -65,13 +67,18 @@ std::vector<std::int64_t> Fabric::degrade(std::span<Degradation const> degradati
         for (std::size_t k = 0; k < patterns.size(); ++k) {
             if (!patterns[k]->matches(name)) continue;
             apply(degradations[k], links_[i]);
-            ++matched[k];
+            ++met.links[k];
+            met.bundles[k].push_back(links_[i].bundle);
         }
     }
-    for (std::size_t k = 0; k < matched.size(); ++k)
-        if (matched[k] == 0) refuse(*this, degradations[k]);
+    for (std::size_t k = 0; k < degradations.size(); ++k) {
+        if (met.links[k] == 0) refuse(*this, degradations[k]);
+        auto& bundles = met.bundles[k];
+        std::sort(bundles.begin(), bundles.end());
+        bundles.erase(std::unique(bundles.begin(), bundles.end()), bundles.end());
+    }
     refresh();
-    return matched;
+    return met;
 }
 
 }  // namespace orrery

@@ -58,7 +58,8 @@ struct Route {
     Time latency;  // zero-load one-way latency of a small message, endpoint shares included
     DomainId domain;
     Rate cap;  // the most one transfer can reach on it, e.g. sum over sub-planes of the slowest hop
-    std::span<BundleId const> bundles() const { return {hops.data(), hop_count}; }
+    std::span<BundleId const> bundles() const& { return {hops.data(), hop_count}; }
+    std::span<BundleId const> bundles() const&& = delete;  // would look into a route that is gone
 };
 
 // What `orrery check` prints. Counts are of physical links; each direction counts as one link.
@@ -96,6 +97,12 @@ struct Degradation {
     std::string where;  // file:line, for messages
 };
 
+// What each of several degradations met.
+struct DegradedLinks {
+    std::vector<std::int64_t> links;             // how many it matched
+    std::vector<std::vector<BundleId>> bundles;  // those the links belong to, ascending
+};
+
 class Fabric {
   public:
     virtual ~Fabric() = default;
@@ -122,9 +129,9 @@ class Fabric {
     std::span<LinkClass const> link_classes() const { return link_classes_; }
     std::string const& domain_name(DomainId d) const { return domain_names_[d.index()]; }
 
-    // Applies degradations to links by name and refreshes every bundle. Returns how many links each one matched;
-    // a pattern that matches none is an InputError naming it and the nearest link names.
-    std::vector<std::int64_t> degrade(std::span<Degradation const> degradations);
+    // Applies degradations to links by name and refreshes every bundle. A pattern that matches no link is an InputError
+    // naming it and the nearest link names.
+    DegradedLinks degrade(std::span<Degradation const> degradations);
 
   protected:
     // For builders. A bundle's capacity, latency and offered rate are computed by refresh().

@@ -5,6 +5,7 @@
 #include "apps/run/job.hpp"
 #include "apps/run/simulation.hpp"
 #include "io/timeline/hdf5.hpp"
+#include "tests/collected_rows.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -104,20 +105,7 @@ inline Job make_job(fs::path const& scenario, std::vector<std::string> const& se
     return Job(load_scenario(scenario, sets));
 }
 
-// Keeps the rows of a run in memory.
-struct Rows final : TimelineSink {
-    void add(OperationRow const& row) override { operations.push_back(row); }
-    void add(CollectiveRow const& row) override { collectives.push_back(row); }
-    void add(ExpertLoadRow const& row) override { loads.push_back(row); }
-    void add(LinkBinRow const& row) override { bins.push_back(row); }
-    void add(PairRow const& row) override { pairs.push_back(row); }
-
-    std::vector<OperationRow> operations;
-    std::vector<CollectiveRow> collectives;
-    std::vector<ExpertLoadRow> loads;
-    std::vector<LinkBinRow> bins;
-    std::vector<PairRow> pairs;
-};
+using Rows = CollectedRows;
 
 // The whole job in this process.
 struct Simulated {

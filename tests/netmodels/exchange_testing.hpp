@@ -6,6 +6,7 @@
 #include "netmodels/analytic/analytic_engine.hpp"
 #include "netmodels/exchange/exchange_domain.hpp"
 #include "netmodels/flow/flow_engine.hpp"
+#include "tests/collected_rows.hpp"
 #include "tests/netmodels/topology_testing.hpp"
 
 #include <memory>
@@ -54,19 +55,7 @@ class HandTraffic final : public ExchangeTraffic {
     std::uint32_t first_;
 };
 
-struct Rows final : TimelineSink {
-    void add(OperationRow const& row) override { operations.push_back(row); }
-    void add(CollectiveRow const& row) override { collectives.push_back(row); }
-    void add(ExpertLoadRow const& row) override { loads.push_back(row); }
-    void add(LinkBinRow const& row) override { bins.push_back(row); }
-    void add(PairRow const& row) override { pairs.push_back(row); }
-
-    std::vector<OperationRow> operations;
-    std::vector<CollectiveRow> collectives;
-    std::vector<ExpertLoadRow> loads;
-    std::vector<LinkBinRow> bins;
-    std::vector<PairRow> pairs;
-};
+using Rows = CollectedRows;
 
 // Posts one dispatch at its start, to every domain that carries a pair of it.
 class Poster final : public LogicalProcess {

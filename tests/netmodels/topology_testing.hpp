@@ -128,7 +128,7 @@ class NamedFabric {
     Link const& link(std::string const& name) const { return fabric_->links()[links_.at(name).index()]; }
     Bundle const& bundle(std::string const& name) const { return fabric_->bundles()[bundles_.at(name).index()]; }
     NodeId node(std::string const& name) const { return nodes_.at(name); }
-    std::vector<std::int64_t> degrade(std::vector<Degradation> const& list) { return fabric_->degrade(list); }
+    std::vector<std::int64_t> degrade(std::vector<Degradation> const& list) { return fabric_->degrade(list).links; }
     Route route(std::uint32_t a, std::uint32_t b) const { return fabric_->route(RankId{a}, RankId{b}); }
 
   private:
@@ -180,7 +180,7 @@ inline void expect_well_formed(Fabric& fabric) {
         --balance[{link.to, link.from}];
     }
     for (auto const& [ends, difference] : balance) EXPECT_EQ(difference, 0) << "one direction is missing";
-    auto const matched = fabric.degrade(patterns);
+    auto const matched = fabric.degrade(patterns).links;
     for (std::uint32_t b = 0; b < fabric.bundles().size(); ++b)
         EXPECT_EQ(matched[b], fabric.bundles()[b].member_count) << patterns[b].pattern;
 }

@@ -2,7 +2,7 @@
 // What the variants share: sizes of messages, what a port achieves, costs of a kernel on vector cores.
 #pragma once
 
-#include "core/units.hpp"
+#include "workloads/operators/operator.hpp"
 
 #include <cstdint>
 
@@ -28,5 +28,20 @@ constexpr Time kernel_launch = 5_us;  // msmodeling device.py, static cost of a 
 constexpr Time flag = 5'000_ns;
 // SyncAll is 15 % of a dispatch (arXiv:2607.06202): 17.4 us of 116 us. That it all falls at the end is inferred.
 constexpr Time sync_and_exit = 17'400_ns;
+
+// A push by vector cores; a variant changes what it does otherwise. Inferred: a core waits for its own remote write
+// before it takes the next token, so loop and wire add up. Bounded by the larger of the two, a dispatch would hardly
+// grow from EP8 to EP32, and it is measured to (docs/accuracy.md).
+constexpr OperatorCostsDefault push_by_cores(std::int64_t message_bytes, Time per_message) {
+    return {.style = ExchangeStyle::push,
+            .loop = ExchangeLoop::prepared,
+            .shares = ExchangeShares::by_bytes,
+            .message_bytes = message_bytes,
+            .efficiency = write_efficiency,
+            .launch = kernel_launch,
+            .per_message = per_message,
+            .per_peer = flag,
+            .finish = sync_and_exit};
+}
 
 }  // namespace orrery::operator_costs

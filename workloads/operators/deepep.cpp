@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Low-latency dispatch and combine of DeepEP-Ascend (sgl-kernel-npu): the steps of `fused`, another software stack.
 #include "workloads/operators/costs.hpp"
-#include "workloads/operators/operator.hpp"
 
 namespace orrery {
 namespace {
@@ -11,15 +10,9 @@ using namespace operator_costs;
 // Fitted: 132 us and 126 us at EP8 with 128 tokens per die (sgl-kernel-npu README, A3). Assumed: the combine
 // differs from that of `fused` in its launch only; what the dispatch takes beyond that is in its loop.
 OperatorCostsDefault costs(std::int64_t message_bytes, Time per_message) {
-    return {.style = ExchangeStyle::push,
-            .loop = ExchangeLoop::prepared,
-            .shares = ExchangeShares::by_bytes,
-            .message_bytes = message_bytes,
-            .efficiency = write_efficiency,
-            .launch = 13_us,
-            .per_message = per_message,
-            .per_peer = flag,
-            .finish = sync_and_exit};
+    auto costs = push_by_cores(message_bytes, per_message);
+    costs.launch = 13_us;
+    return costs;
 }
 
 OperatorCostsDefault dispatch(OperatorInputs const& in) {

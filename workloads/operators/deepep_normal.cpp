@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normal (high-throughput) dispatch and combine of DeepEP-Ascend (sgl-kernel-npu), for thousands of tokens per rank.
 #include "workloads/operators/costs.hpp"
-#include "workloads/operators/operator.hpp"
 
 namespace orrery {
 namespace {
@@ -12,15 +11,11 @@ using namespace operator_costs;
 // does not bind: 24 of 48 vector cores reach 95 % of a port (arXiv:2607.26444 fig. 6b), so one core moves
 // 196 GB/s x 0.70 x 0.95 / 24 = 5.4 GB/s of payload.
 OperatorCostsDefault costs(std::int64_t message_bytes, Time per_message, double efficiency) {
-    return {.style = ExchangeStyle::push,
-            .loop = ExchangeLoop::overlapped,
-            .shares = ExchangeShares::by_bytes,
-            .message_bytes = message_bytes,
-            .efficiency = efficiency,
-            .launch = 13_us,
-            .per_message = per_message,
-            .per_peer = flag,
-            .finish = sync_and_exit};
+    auto costs = push_by_cores(message_bytes, per_message);
+    costs.loop = ExchangeLoop::overlapped;
+    costs.efficiency = efficiency;
+    costs.launch = 13_us;
+    return costs;
 }
 
 OperatorCostsDefault dispatch(OperatorInputs const& in) {

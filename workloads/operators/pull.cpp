@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // XCCL dispatch and combine (arXiv:2508.02520 sec. 3.2): announce, meet, then read from every peer.
 #include "workloads/operators/costs.hpp"
-#include "workloads/operators/operator.hpp"
 
 namespace orrery {
 namespace {
@@ -9,15 +8,10 @@ namespace {
 using namespace operator_costs;
 
 OperatorCostsDefault costs(std::int64_t message_bytes, Time per_message) {
-    return {.style = ExchangeStyle::pull,
-            .loop = ExchangeLoop::prepared,
-            .shares = ExchangeShares::by_bytes,
-            .message_bytes = message_bytes,
-            .efficiency = read_efficiency,
-            .launch = kernel_launch,
-            .per_message = per_message,
-            .per_peer = flag,
-            .finish = sync_and_exit};
+    auto costs = push_by_cores(message_bytes, per_message);
+    costs.style = ExchangeStyle::pull;
+    costs.efficiency = read_efficiency;
+    return costs;
 }
 
 // Fitted: 185 us at EP288 with 60 sequences of two tokens per die (arXiv:2508.02520 fig. 20, minimum).

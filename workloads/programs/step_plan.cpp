@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/programs/step_plan.hpp"
 
+#include <algorithm>
+
 namespace orrery {
 
 StepPlan::StepPlan(std::vector<Layer> layers, std::uint32_t microbatches, SharedExpert shared, Costs costs)
@@ -38,6 +40,11 @@ std::int64_t StepPlan::operations_per_rank() const {
     for (auto const& layer : layers_)
         count += static_cast<std::int64_t>(compute(layer).size() + communication(layer).size());
     return count;
+}
+
+std::uint32_t StepPlan::moe_layers() const {
+    return static_cast<std::uint32_t>(
+        std::count_if(layers_.begin(), layers_.end(), [](Layer const& layer) { return layer.moe; }));
 }
 
 }  // namespace orrery

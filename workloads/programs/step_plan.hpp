@@ -49,6 +49,7 @@ class StepPlan {
     // Of everything but the experts and the exchanges.
     Time duration(OpKind kind, Layer const& layer) const;
     std::int64_t operations_per_rank() const;
+    std::uint32_t moe_layers() const;
 
   private:
     std::vector<Layer> layers_;
