@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of the parallel links of its next bundle a packet takes: arithmetic on what the packet carries.
+#pragma once
+
+#include "core/digest.hpp"
+#include "netmodels/packet/packet_fabric.hpp"
+
+namespace orrery {
+
+class LinkChooser {
+  public:
+    LinkChooser(PacketFabric const& fabric, PacketSettings const& settings)
+        : fabric_(&fabric),
+          seed_(DigestChain::mix(settings.seed + 0x70636b74U)),
+          per_switch_(settings.seed_per_switch),
+          balancing_(settings.load_balancing) {
+        for (std::uint32_t p = 0; p < fabric.port_count(); ++p)
+            if (fabric.is_endpoint(fabric.from(p)))
+                fanout_ = std::max(fanout_, fabric.group(fabric.port(p).bundle, fabric.from(p)).count);
+    }
+
+    LoadBalancing balancing() const { return balancing_; }
+
+    // The position that spraying or hashing gives a packet among `count` links at a node. Spraying deals each origin's
+    // packets in turn, origins staggered; behind the origin's own links in turns of those, so that both levels are
+    // covered.
+    std::uint32_t position(Packet const& packet, std::uint32_t node, std::uint32_t count, bool at_origin) const {
+        auto const origin = static_cast<std::uint32_t>(packet.origin), number = static_cast<std::uint32_t>(packet.count);
+        if (balancing_ == LoadBalancing::ecmp) {
+            auto const pair = static_cast<std::uint64_t>(packet.origin) << 24 | packet.last;
+            auto const draw = DigestChain::mix(pair ^ DigestChain::mix(seed_ + (per_switch_ ? node + 1U : 0U)));
+            return static_cast<std::uint32_t>((draw >> 32) * count >> 32);
+        }
+        auto const turn = (at_origin || fanout_ == 1 ? number : number / fanout_) + origin;
+        return (count & (count - 1)) == 0 ? turn & (count - 1) : turn % count;
+    }
+
+    // For spraying and hashing; a link behind which the target cannot be reached is passed over. Returns `no_port` when
+    // none is left. `left` hops are to go behind the link.
+    static constexpr std::uint32_t no_port = ~0U;
+    std::uint32_t choose(Packet const& packet, PortGroup group, std::uint32_t node, std::uint32_t left,
+                         bool at_origin) const {
+        if (group.count == 1 && !fabric_->any_down()) return group.first;
+        if (group.count == 0) return no_port;
+        auto at = position(packet, node, group.count, at_origin);
+        if (!fabric_->any_down()) return group.first + at;
+        for (std::uint32_t tried = 0; tried < group.count; ++tried, at = at + 1 == group.count ? 0 : at + 1)
+            if (fabric_->leads_on(group.first + at, packet, left)) return group.first + at;
+        return no_port;
+    }
+
+    // For adaptive balancing: the link with the least `cost(port)`, ties in turn.
+    template <class Cost>
+    std::uint32_t least(Packet const& packet, PortGroup group, std::uint32_t node, std::uint32_t left, bool at_origin,
+                        Cost const& cost) const {
+        if (group.count == 0) return no_port;
+        auto best = no_port;
+        std::int64_t best_cost = 0;
+        auto at = position(packet, node, group.count, at_origin);
+        for (std::uint32_t tried = 0; tried < group.count; ++tried, at = at + 1 == group.count ? 0 : at + 1) {
+            auto const port = group.first + at;
+            if (!fabric_->leads_on(port, packet, left)) continue;
+            auto const c = cost(port);
+            if (best != no_port && c >= best_cost) continue;
+            best = port;
+            best_cost = c;
+        }
+        return best;
+    }
+
+  private:
+    PacketFabric const* fabric_;
+    std::uint64_t seed_;
+    bool per_switch_;
+    LoadBalancing balancing_;
+    std::uint32_t fanout_ = 1;
+};
+
+}  // namespace orrery

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// One packet on its way to the next node: the only record that the packet model keeps per packet.
+#pragma once
+
+#include "core/digest.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+namespace orrery {
+
+enum class PacketKind : std::uint8_t {
+    data,
+    ack,      // the receiver has it
+    nack,     // the receiver wants this one again
+    cnp,      // congestion notification (DCQCN)
+    credit,   // receiver-driven transports: send one more
+    done,     // between processes only: every byte of the flow has arrived
+    pause,    // link level: XOFF or credits, not queued with data
+    resume,   // link level
+};
+
+// Bundles, links and ranks are numbered within 24 bits; the compiled fabric refuses more. The time of arrival is an
+// offset into the window that the packet waits for, so the window's start is not repeated in every packet.
+struct Packet {
+    std::uint32_t offset = 0;  // ps since the start of its window
+    std::uint32_t slot = 0;    // flow, in the table of the sender's process; never part of an order
+
+    std::uint64_t origin : 24 = 0;  // rank that put it on the network
+    std::uint64_t count : 24 = 0;   // of the origin's packets on that first bundle
+    std::uint64_t bytes : 16 = 0;   // on the wire
+
+    std::uint64_t hop1 : 24 = 0;  // of four hops the second, while three are left
+    std::uint64_t hop2 : 24 = 0;  // the one before the last, while two are left
+    std::uint64_t seq_low : 16 = 0;
+
+    std::uint64_t last : 24 = 0;  // the bundle that ends at the target
+    std::uint64_t in : 24 = 0;    // port over which it arrives
+    std::uint64_t seq_high : 8 = 0;
+    std::uint64_t left : 2 = 0;  // hops still to go after the arrival
+    std::uint64_t kind_bits : 3 = 0;
+    std::uint64_t marked : 1 = 0;   // congestion experienced (ECN)
+    std::uint64_t final : 1 = 0;    // the highest sequence number of its flow
+    std::uint64_t trimmed : 1 = 0;  // the payload was cut off
+
+    std::uint32_t sequence() const { return static_cast<std::uint32_t>(seq_low | seq_high << 16); }
+    void set_sequence(std::uint32_t sequence) {
+        seq_low = sequence & 0xffff;
+        seq_high = sequence >> 16 & 0xff;
+    }
+    PacketKind kind() const { return static_cast<PacketKind>(kind_bits); }
+    void set_kind(PacketKind kind) { kind_bits = static_cast<std::uint64_t>(kind) & 7; }
+    std::uint32_t next_bundle() const {
+        return static_cast<std::uint32_t>(left == 1 ? last : left == 2 ? hop2 : hop1);
+    }
+};
+
+static_assert(sizeof(Packet) == 32 && std::is_trivially_copyable_v<Packet>);
+
+inline constexpr std::uint32_t most_packet_ids = 1U << 24;
+inline constexpr std::uint32_t id_mask = most_packet_ids - 1;
+
+// A packet as the body of an event between processes, with one more word.
+struct PacketOnWire {
+    Packet packet;
+    std::int64_t note = 0;
+};
+inline std::array<std::uint64_t, 5> wire_form(Packet const& packet, std::int64_t note) {
+    return std::bit_cast<std::array<std::uint64_t, 5>>(PacketOnWire{packet, note});
+}
+inline PacketOnWire from_wire(std::array<std::uint64_t, 5> const& body) {
+    return std::bit_cast<PacketOnWire>(body);
+}
+
+// Of two packets that reach a port in the same picosecond the one that goes first. With plain ranks the lowest would win
+// every tie of an incast; a seeded bijection of (origin, count) is as unique and favours nobody.
+struct FairTie {
+    std::uint64_t salt = 0;
+
+    std::uint64_t draw(Packet const& p) const {
+        return DigestChain::mix((static_cast<std::uint64_t>(p.origin) << 24 | p.count) ^ salt);
+    }
+    bool operator()(Packet const& a, Packet const& b) const {
+        auto const da = draw(a), db = draw(b);
+        if (da != db) return da < db;
+        // The same origin on another first bundle, or another kind: never two packets alike in all of this.
+        if (a.last != b.last) return a.last < b.last;
+        if (a.kind_bits != b.kind_bits) return a.kind_bits < b.kind_bits;
+        if (a.in != b.in) return a.in < b.in;
+        return a.sequence() < b.sequence();
+    }
+};
+
+}  // namespace orrery

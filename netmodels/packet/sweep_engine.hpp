@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Open loop over FIFO ports: the packet engine in which a packet-hop is one record, one addition and one comparison.
+#pragma once
+
+#include "netmodels/packet/calendar.hpp"
+#include "netmodels/packet/choose.hpp"
+#include "netmodels/packet/network.hpp"
+#include "netmodels/packet/port_meter.hpp"
+#include "netmodels/packet/registry.hpp"
+
+#include <vector>
+
+namespace orrery {
+
+// Without back-pressure the departure of a packet is known when it arrives: start = max(arrival, free), where `free` is
+// the instant at which the port has sent all that came before. So no queue is kept at all. Per window the arrivals are
+// bucketed by port (by node when links are chosen by their load), each port's few are sorted by (time, fair tie), and
+// walked once. A backlog in bytes is (free - arrival) * rate, so finite buffers that drop at their tail need no more.
+//
+// Tasks of window k:  S(k) sources hand packets to their ports   B(k) bucket arrivals   W(k) sort and walk each port
+//   S(k), B(k) before W(k): what W(k) and S(k) send enters a switch at least one lookahead later, so in window k+1 or
+//   beyond, and what they send to an endpoint is booked at once. Ports are independent inside a window.
+class SweepEngine final : public PacketNetwork {
+  public:
+    SweepEngine(PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings, PacketShare share);
+
+    void offer(Message const& message) override;
+    void follow(MessageRule const& rule) override;
+    Time next() const override;
+    void run(Window const& window) override;
+    std::vector<std::vector<Event>>& outgoing() override { return outgoing_; }
+    Time earliest_sent() const override { return earliest_sent_; }
+    void arrive(std::span<Event const> events) override;
+    std::vector<Delivery>& deliveries() override { return deliveries_; }
+    PacketCounters counters() const override { return counters_; }
+    std::int64_t in_flight() const override { return calendar_.pending(); }
+    PortFigures figures(std::uint32_t port) const override;
+    QueueHistogram queues(std::uint32_t link_class) const override { return queues_[link_class]; }
+    LinkTraffic& traffic() override { return meter_; }
+    Digest digest() const override;
+    std::int64_t flow_state_bytes() const override { return sizeof(Flow) + sizeof(Received); }
+    std::int64_t memory_bytes() const override;
+    std::vector<std::uint64_t> starved() const override;
+
+  private:
+    static constexpr std::uint32_t none = ~0U;
+
+    // One cache line.
+    struct Port {
+        std::int64_t free = 0;      // ps: all that came before has left
+        std::uint64_t chain = 0;    // of every departure, in order
+        std::int64_t max_wait = 0;  // ps
+        std::int64_t bytes = 0;
+        OpenBin bin;
+        std::uint32_t packets = 0, drops = 0;
+        std::int64_t limit = 0;  // ps of backlog that the buffer holds
+    };
+    static_assert(sizeof(Port) == 64);
+    struct Flow {
+        std::uint64_t cookie = 0;
+        std::int64_t offered = 0;
+        std::int64_t pace = 0;  // b/s; 0: none
+        std::uint32_t first = 0, hop1 = 0, hop2 = 0, last = 0;
+        std::uint32_t origin = 0, number = 0;
+        std::uint32_t packets = 0, sent = 0;  // packets 0: the slot is free
+        std::uint32_t next = none;            // in its injector's list or the list of free slots
+        std::uint16_t last_bytes = 0;
+        std::uint8_t left = 0;  // hops behind the first
+        std::uint8_t by_rule = 0;
+    };
+    static_assert(sizeof(Flow) == 64);
+    struct Received {
+        std::uint32_t packets = 0, total = none;
+        std::int64_t last = 0;  // ps
+    };
+    // The flows that leave over one bundle of an endpoint take turns, packet by packet.
+    struct Injector {
+        std::int64_t clock = 0, paced_until = 0;
+        std::uint32_t head = none, tail = none;                  // ready, in turn
+        std::uint32_t waiting = none, waiting_tail = none;       // by `offered`
+        std::uint32_t node = 0, count = 0;
+        bool active = false;
+    };
+
+    bool mine(std::uint32_t node) const { return share_.processes == 1 || share_.owner[node] == share_.me; }
+    std::uint32_t process_of(std::uint32_t node) const { return share_.processes == 1 ? 0 : share_.owner[node]; }
+    void admit(Message const& message, std::uint32_t number, bool by_rule);
+    void draw(std::uint32_t origin);
+    void append(std::uint32_t& head, std::uint32_t& tail, std::uint32_t flow);
+    void inject(std::uint32_t bundle, std::int64_t end);
+    std::uint32_t source_port(Flow const& flow, Injector const& injector, Packet& packet) const;
+    void bucket();
+    void walk(std::uint32_t place, std::uint64_t* first, std::uint64_t* last);
+    void settle_ties(std::uint64_t* first, std::uint64_t* last);
+    void send(Packet& packet, std::uint32_t port, std::int64_t start, std::int64_t time);
+    void push(std::int64_t when, Packet& packet, std::uint32_t node);
+    void ship(std::uint32_t process, std::int64_t when, Packet const& packet, std::int64_t note);
+    void deliver(Packet const& packet, std::int64_t when);
+    void finish(std::uint32_t slot, std::int64_t when);
+    void drop(Packet const& packet, std::uint32_t port);
+    void flush_bins(Time now);
+
+    PacketFabric const& fabric_;
+    DomainMap const& map_;
+    PacketSettings settings_;
+    PacketShare share_;
+    LinkChooser chooser_;
+    FairTie tie_;
+    MessageRule const* rule_ = nullptr;
+    bool by_node_;
+
+    std::vector<Port> ports_;
+    std::vector<Flow> flows_;
+    std::uint32_t free_flow_ = none;
+    std::vector<std::vector<Received>> received_;  // by process of the sender, by slot
+    std::vector<Injector> injectors_;              // by first bundle; idle ones are never touched
+    std::vector<std::uint32_t> active_;            // bundles
+    std::vector<std::uint32_t> numbers_;           // by rank: messages so far
+    PacketCalendar calendar_;
+    std::int64_t width_ = 0, begin_ = 0, window_ = 0, ran_until_ = 0;
+
+    std::vector<std::uint32_t> place_, count_, touched_;  // scratch of bucket()
+    std::vector<std::uint64_t> keys_;
+    std::vector<std::vector<Event>> outgoing_;
+    Time earliest_sent_ = Time::infinity();
+    std::vector<Delivery> deliveries_;
+    PacketCounters counters_;
+    std::vector<QueueHistogram> queues_;
+    std::vector<std::uint16_t> class_of_;  // link class by bundle
+    std::vector<std::uint64_t> done_digest_;
+    PortMeter meter_;
+};
+
+}  // namespace orrery

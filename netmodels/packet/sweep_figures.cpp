@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sweep engine tells about itself: figures of ports, digest, memory, bins.
+#include "netmodels/packet/sweep_engine.hpp"
+
+namespace orrery {
+
+void PacketCounters::add(PacketCounters const& other) {
+    injected += other.injected, delivered += other.delivered, dropped += other.dropped;
+    hops += other.hops;
+    messages += other.messages, messages_done += other.messages_done;
+    bytes_offered += other.bytes_offered, bytes_delivered += other.bytes_delivered;
+    marks += other.marks, pauses += other.pauses, retransmitted += other.retransmitted, control += other.control;
+    lost += other.lost, blocked += other.blocked;
+}
+
+PortFigures SweepEngine::figures(std::uint32_t port) const {
+    auto const& state = ports_[port];
+    auto const& spec = fabric_.port(port);
+    PortFigures figures{.bytes = state.bytes, .packets = state.packets, .drops = state.drops};
+    if (spec.rate == 0) return figures;
+    figures.busy_ps = transfer_time(state.bytes, Rate::from_bits_per_s(spec.rate)).ps();
+    figures.max_queue = static_cast<std::int64_t>(static_cast<Int128>(state.max_wait) * spec.rate / 8'000'000'000'000);
+    return figures;
+}
+
+Digest SweepEngine::digest() const {
+    Digest digest;
+    for (std::uint32_t p = 0; p < ports_.size(); ++p) {
+        if (!mine(fabric_.from(p))) continue;
+        DigestChain chain;
+        chain.add(ports_[p].chain);
+        chain.add(static_cast<std::uint64_t>(ports_[p].max_wait));
+        chain.add(ports_[p].drops);
+        digest.add(fabric_.link(p).value(), chain);
+    }
+    for (std::uint32_t r = 0; r < done_digest_.size(); ++r) {
+        auto const node = fabric_.node_of(RankId{r});
+        if (node == none || !mine(node)) continue;
+        DigestChain chain;
+        chain.add(done_digest_[r]);
+        digest.add((std::uint64_t{1} << 32) + r, chain);
+    }
+    return digest;
+}
+
+std::int64_t SweepEngine::memory_bytes() const {
+    std::size_t bytes = ports_.size() * sizeof(Port) + flows_.capacity() * sizeof(Flow) +
+                        injectors_.size() * sizeof(Injector) + (place_.capacity() + count_.size()) * 4 +
+                        keys_.capacity() * 8;
+    for (auto const& table : received_) bytes += table.capacity() * sizeof(Received);
+    return static_cast<std::int64_t>(bytes) + calendar_.memory_bytes();
+}
+
+std::vector<std::uint64_t> SweepEngine::starved() const {
+    std::vector<std::uint64_t> cookies;
+    if (next() < Time::infinity()) return cookies;
+    for (auto const& flow : flows_)
+        if (flow.packets > 0) cookies.push_back(flow.cookie);
+    return cookies;
+}
+
+void SweepEngine::flush_bins(Time now) {
+    for (std::uint32_t p = 0; p < ports_.size(); ++p) meter_.close(ports_[p].bin, fabric_.port(p).bundle, now.ps());
+}
+
+}  // namespace orrery
