@@ -1,360 +1,248 @@
 // SPDX-License-Identifier: Apache-2.0
+// Flows, links and the entries that join them.
 #include "netmodels/flow/max_min_kernel.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace orrery {
+
 namespace {
 
-constexpr std::uint32_t sentinel = 0;
-constexpr std::uint32_t unbound = sentinel;  // a flow that no settle() has seen yet: its tag is its remaining service
-constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+std::int64_t scaled(Rate rate) {
+    constexpr auto most = MaxMinKernel::unbounded / MaxMinKernel::rate_scale / 2;
+    ORRERY_ENSURE(rate.bits_per_s() >= 0 && rate.bits_per_s() <= most, "rate of {} b/s", rate.bits_per_s());
+    return rate.bits_per_s() * MaxMinKernel::rate_scale;
+}
 
 }  // namespace
 
 MaxMinKernel::MaxMinKernel(std::span<Rate const> capacities) {
-    open_link(Rate{});  // the sentinel
+    open_link(Rate{});  // index 0 is no link
+    queued_[0] = 1;      // and is never relaxed
     for (auto const capacity : capacities) open_link(capacity);
 }
 
 std::uint32_t MaxMinKernel::open_link(Rate capacity) {
-    ORRERY_ENSURE(capacity.bits_per_s() <= std::numeric_limits<std::int64_t>::max() / rate_scale / 2, "rate of {} b/s",
-                  capacity.bits_per_s());
-    auto const scaled = capacity.bits_per_s() * rate_scale;
-    if (!free_links_.empty()) {
-        auto const link = free_links_.back();
+    std::uint32_t link;
+    if (free_links_.empty()) {
+        link = static_cast<std::uint32_t>(links_.size());
+        links_.emplace_back();
+        shares_.emplace_back();
+        queued_.push_back(0);
+        lists_.emplace_back();
+        load_.push_back(0);
+        clock_.push_back(0);
+        next_tag_.push_back(never);
+        clock_time_.emplace_back();
+        heaps_.emplace_back();
+        due_.grow(link + 1);
+        order_.grow(link + 1);
+    } else {
+        link = free_links_.back();
         free_links_.pop_back();
-        closed_[link] = 0;
-        capacity_[link] = scaled;
-        return link;
     }
-    auto const link = static_cast<std::uint32_t>(capacity_.size());
-    capacity_.push_back(scaled);
-    load_.push_back(0);
-    fixed_.push_back(0);
-    level_.push_back(0);
-    weight_.push_back(0);
-    unfrozen_.push_back(0);
-    full_.push_back(0);
-    private_.push_back(0);
-    closed_.push_back(0);
-    clock_.push_back(0);
-    clock_time_.emplace_back();
-    next_tag_.push_back(never);
-    stamp_.push_back(0);
-    entries_.emplace_back();
-    dead_.push_back(0);
-    parent_.push_back(link);
-    next_member_.push_back(link);
-    component_flows_.push_back(0);
-    component_size_.push_back(1);
-    is_touched_.push_back(0);
+    links_[link].capacity = scaled(capacity);
     return link;
 }
 
 void MaxMinKernel::close_link(std::uint32_t link) {
-    ORRERY_ENSURE(weight_[link] == 0 && link != sentinel, "link {} is closed while it carries flows", link);
-    // A reused link starts as a new one: the fraction of a tag left on its clock would otherwise reach a rounding.
-    capacity_[link] = level_[link] = 0;
-    clock_[link] = 0;
-    ++stamp_[link];
-    closed_[link] = 1;
-    if (component_size_[find(link)] == 1) free_links_.push_back(link);
+    ORRERY_ENSURE(lists_[link].entries.empty() && link != 0, "link {} is closed while it carries flows", link);
+    advance_clock(link, std::max(now_, clock_time_[link]));
+    shares_[link].level = unbounded;
+    shares_[link].ceiling = -1;
+    links_[link].is_private = links_[link].imposed = false;
+    heaps_[link].clear();
+    next_tag_[link] = never;
+    due_.set(link, Time::infinity(), DueTable::Kind::exact);
+    free_links_.push_back(link);
 }
 
-void MaxMinKernel::touch(std::uint32_t link) {
-    if (is_touched_[link]) return;
-    is_touched_[link] = 1;
-    touched_.push_back(link);
+void MaxMinKernel::set_capacity(std::uint32_t link, Rate capacity) {
+    links_[link].capacity = scaled(capacity);
+    links_[link].imposed = false;
+    seed(link);
 }
 
-std::uint32_t MaxMinKernel::find(std::uint32_t link) {
-    while (parent_[link] != link) {
-        parent_[link] = parent_[parent_[link]];
-        link = parent_[link];
-    }
-    return link;
+void MaxMinKernel::impose_level(std::uint32_t link, std::int64_t level) {
+    ORRERY_ENSURE(level >= 0 && link != 0, "level {} imposed on link {}", level, link);
+    links_[link].imposed = true;
+    links_[link].capacity = level;
+    seed(link);
 }
 
-void MaxMinKernel::unite(std::uint32_t a, std::uint32_t b) {
-    a = find(a);
-    b = find(b);
-    if (a == b) return;
-    if (component_size_[a] < component_size_[b]) std::swap(a, b);
-    parent_[b] = a;
-    component_size_[a] += component_size_[b];
-    component_flows_[a] += component_flows_[b];
-    std::swap(next_member_[a], next_member_[b]);  // splices the two circular lists
+void MaxMinKernel::seed(std::uint32_t link) {
+    if (links_[link].seeded) return;
+    links_[link].seeded = true;
+    seeds_.push_back(link);
 }
 
 void MaxMinKernel::add(std::span<std::uint32_t const> links, std::uint32_t weight, std::int64_t bytes,
                        std::uint64_t cookie, Rate cap) {
+    crossings_.clear();
+    for (auto const link : links) crossings_.push_back({link, weight});
+    add(std::span<Crossing const>{crossings_}, weight, bytes, cookie, cap);
+}
+
+void MaxMinKernel::add(std::span<Crossing const> crossings, std::uint32_t weight, std::int64_t bytes,
+                       std::uint64_t cookie, Rate cap) {
     bool const capped = cap != Rate::unlimited();
-    ORRERY_ENSURE(!links.empty() && links.size() + (capped ? 1 : 0) <= max_links_per_flow && weight > 0 && bytes > 0,
-                  "flow with {} links, weight {}, {} B", links.size(), weight, bytes);
+    auto const count = static_cast<std::uint32_t>(crossings.size()) + (capped ? 1 : 0);
+    ORRERY_ENSURE(!crossings.empty() && weight > 0 && bytes > 0, "flow with {} links, weight {}, {} B",
+                  crossings.size(), weight, bytes);
     std::uint32_t flow;
     if (free_flows_.empty()) {
-        flow = static_cast<std::uint32_t>(flow_weight_.size());
-        flow_links_.emplace_back();
-        flow_slots_.emplace_back();
-        flow_weight_.push_back(0);
-        flow_bound_.push_back(unbound);
-        flow_tag_.push_back(0);
-        flow_cookie_.push_back(0);
+        flow = static_cast<std::uint32_t>(flows_.size());
+        flows_.emplace_back();
     } else {
         flow = free_flows_.back();
         free_flows_.pop_back();
     }
-    auto const service = ((static_cast<UInt128>(bytes) << 20) + weight - 1) / weight;
-    ORRERY_ENSURE(service < (UInt128{1} << 62), "flow of {} B with weight {} is too long", bytes, weight);
-    flow_weight_[flow] = weight;
-    flow_bound_[flow] = unbound;
-    flow_tag_[flow] = static_cast<std::uint64_t>(service);
-    flow_cookie_[flow] = cookie;
-    flow_links_[flow].fill(sentinel);
-    std::size_t count = 0;
-    auto const cross = [&](std::uint32_t link) {
-        flow_links_[flow][count] = link;
-        flow_slots_[flow][count++] = static_cast<std::uint32_t>(entries_[link].size());
-        entries_[link].push_back({flow, weight});
-        weight_[link] += weight;
-        if (link != links[0]) unite(links[0], link);
-    };
-    for (auto const link : links) cross(link);
+    auto const first = allocate_places(count);
+    flows_[flow] = {.tag_high = 0, .tag_low = 0, .cookie = cookie, .first_place = first, .places = count,
+                    .weight = weight, .bound = 0};
+    set_tag(flows_[flow], (static_cast<UInt128>(bytes) * service_per_byte + weight - 1) / weight);
+    auto* place = &places_[first];
+    for (auto const [link, part] : crossings) {
+        ORRERY_EXPECT(link != 0 && part > 0);
+        for (auto* other = &places_[first]; other != place; ++other) ORRERY_EXPECT(other->link != link);
+        *place++ = {link, part};  // the slot comes with insert()
+    }
     if (capped) {
-        auto const link = open_link(cap);
-        private_[link] = 1;
-        cross(link);
+        *place = {open_link(cap), weight};
+        links_[place->link].is_private = true;
     }
-    ++component_flows_[find(links[0])];
     ++active_flows_;
-    touch(links[0]);
+    pending_.push_back(flow);
 }
 
-void MaxMinKernel::settle(Time now) {
-    if (touched_.empty()) return;
-    for (auto const seed : touched_) {
-        if (!is_touched_[seed]) continue;  // already solved with an earlier seed of its component
-        members_.clear();
-        auto link = seed;
-        do {
-            is_touched_[link] = 0;
-            members_.push_back(link);
-            if (dead_[link] * 2 > entries_[link].size()) compact(link);
-            link = next_member_[link];
-        } while (link != seed);
-        auto const root = find(seed);
-        bool const idle = component_flows_[root] == 0;
-        water_fill(members_, now);
-        if (idle) reset_component();
+std::uint32_t MaxMinKernel::allocate_places(std::uint32_t count) {
+    if (free_places_.size() <= count) free_places_.resize(count + 1);
+    auto& free = free_places_[count];
+    if (!free.empty()) {
+        auto const first = free.back();
+        free.pop_back();
+        return first;
     }
-    touched_.clear();
+    auto const first = static_cast<std::uint32_t>(places_.size());
+    places_.resize(places_.size() + count);
+    return first;
 }
 
-void MaxMinKernel::reset_component() {
-    bool const single = members_.size() == 1;
-    for (auto const member : members_) {
-        parent_[member] = next_member_[member] = member;
-        component_size_[member] = 1;
-        component_flows_[member] = 0;
-        if (closed_[member] && !single) free_links_.push_back(member);
-    }
-}
-
-void MaxMinKernel::water_fill(std::span<std::uint32_t const> links, Time now) {
-    ++settles_;
-    auto const later = [](Level const& a, Level const& b) {
-        return a.level != b.level ? a.level > b.level : a.link > b.link;
-    };
-    filling_.clear();
-    for (auto const link : links) {
-        advance_clock(link, now);
-        fixed_[link] = 0;
-        unfrozen_[link] = weight_[link];
-        full_[link] = 0;
-        next_tag_[link] = never;
-        if (weight_[link] > 0) filling_.push_back({capacity_[link] / weight_[link], link});
-    }
-    std::make_heap(filling_.begin(), filling_.end(), later);
-    while (!filling_.empty()) {
-        auto const lowest = filling_.front();
-        std::pop_heap(filling_.begin(), filling_.end(), later);
-        filling_.pop_back();
-        auto const link = lowest.link;
-        if (unfrozen_[link] == 0) continue;  // all its flows are bound elsewhere: it does not fill
-        // Flows bound elsewhere since the entry was made can only have raised the level.
-        auto const level = (capacity_[link] - fixed_[link]) / unfrozen_[link];
-        if (level > lowest.level) {
-            filling_.push_back({level, link});
-            std::push_heap(filling_.begin(), filling_.end(), later);
-            continue;
+void MaxMinKernel::insert(std::uint32_t flow) {
+    auto& f = flows_[flow];
+    auto* const first = &places_[f.first_place];
+    auto level = unbounded;
+    for (auto* p = first; p != first + f.places; ++p) level = std::min(level, shares_[p->link].level);
+    bool const twin = f.places == 2 && first[0].slot == first[1].slot;  // still the weights
+    for (std::uint32_t k = 0; k < f.places; ++k) {
+        auto& place = first[k];
+        auto const weight = place.slot;
+        auto& share = shares_[place.link];
+        bool const own = share.level == level;
+        if (own) {
+            share.own += weight;
+        } else {
+            share.held += static_cast<std::uint64_t>(level) * weight;
+            share.ceiling = std::max(share.ceiling, level);
         }
-        freeze(link, level);
+        links_[place.link].total += weight;
+        links_[place.link].branching += twin ? 0 : 1;
+        append_entry(place.link, {twin ? first[1 - k].link : 0, weight}, flow, f.first_place + k, own);
+        enqueue(place.link);
     }
-    for (auto const link : links) {
-        if (!full_[link]) level_[link] = 0;
-        set_load(link, fixed_[link], now);
-        schedule(link, now);
-    }
+    if (level != unbounded) rebind_to_level(flow, level);
 }
 
-void MaxMinKernel::freeze(std::uint32_t link, std::int64_t level) {
-    auto const clock_tag = static_cast<std::uint64_t>(clock_[link] / tag_unit);
-    auto smallest = never;
-    visits_ += entries_[link].size();
-    auto const bound_elsewhere = [this](auto const& links) {
-        for (auto const other : links) {
-            if (other == sentinel) return false;
-            if (full_[other]) return true;
-        }
-        return false;
-    };
-    for (auto const entry : entries_[link]) {
-        if (entry.weight == 0) continue;
-        auto const flow = entry.flow;
-        auto const& crossed = flow_links_[flow];
-        if (bound_elsewhere(crossed)) continue;
-        auto const rate = level * entry.weight;
-        for (auto const other : crossed) {
-            if (other == sentinel) break;
-            fixed_[other] += rate;
-            unfrozen_[other] -= entry.weight;
-        }
-        auto const bound = flow_bound_[flow];
-        if (bound != link) {
-            auto const served = bound == unbound ? 0 : static_cast<std::uint64_t>(clock_[bound] / tag_unit);
-            auto const tag = flow_tag_[flow];
-            flow_tag_[flow] = clock_tag + (tag > served ? tag - served : 0);
-            flow_bound_[flow] = link;
-        }
-        smallest = std::min(smallest, flow_tag_[flow]);
-    }
-    full_[link] = 1;
-    level_[link] = level;
-    next_tag_[link] = smallest;
+void MaxMinKernel::append_entry(std::uint32_t link, Entry entry, std::uint32_t flow, std::uint32_t place, bool own) {
+    auto& list = lists_[link];
+    auto const slot = static_cast<std::uint32_t>(list.flows.size());
+    list.entries.push_back(entry);
+    list.flows.push_back(flow);
+    places_[place].slot = slot;
+    if (own) make_own(link, slot);
 }
 
-void MaxMinKernel::advance_clock(std::uint32_t link, Time now) {
-    clock_[link] += static_cast<UInt128>(level_[link]) * static_cast<std::uint64_t>((now - clock_time_[link]).ps());
-    clock_time_[link] = now;
+MaxMinKernel::Place& MaxMinKernel::place_of(std::uint32_t flow, std::uint32_t link) {
+    auto* place = &places_[flows_[flow].first_place];
+    while (place->link != link) ++place;
+    return *place;
 }
 
-void MaxMinKernel::schedule(std::uint32_t link, Time now) {
-    ++stamp_[link];
-    if (next_tag_[link] == never || level_[link] == 0) return;
-    auto const target = static_cast<UInt128>(next_tag_[link]) * tag_unit;
-    if (target <= clock_[link]) return push_due({now, link, stamp_[link]});
-    auto const level = static_cast<UInt128>(level_[link]);
-    auto const wait = (target - clock_[link] + level - 1) / level;
-    ORRERY_VALIDATE(
-        wait <= static_cast<UInt128>(std::numeric_limits<std::int64_t>::max() / 2 - now.ps()),
-        "a transfer would end more than 53 days of simulated time from now (its share of a link is {} b/s) use "
-        "faster links or fewer bytes",
-        level_[link] / rate_scale);
-    push_due({now + Time::from_ps(static_cast<std::int64_t>(wait)), link, stamp_[link]});
+std::uint32_t MaxMinKernel::swap_entries(std::uint32_t link, std::uint32_t a, std::uint32_t b) {
+    if (a == b) return b;
+    auto& list = lists_[link];
+    std::swap(list.entries[a], list.entries[b]);
+    std::swap(list.flows[a], list.flows[b]);
+    place_of(list.flows[a], link).slot = a;
+    place_of(list.flows[b], link).slot = b;
+    return b;
 }
 
-namespace {
-constexpr auto due_later = [](auto const& a, auto const& b) {
-    return a.when != b.when ? a.when > b.when : a.link > b.link;
-};
-}  // namespace
-
-void MaxMinKernel::push_due(Due due) {
-    due_.push_back(due);
-    std::push_heap(due_.begin(), due_.end(), due_later);
-    if (due_.size() > 64 && due_.size() > 4 * capacity_.size()) {  // mostly stale: rebuild
-        std::erase_if(due_, [this](Due const& d) { return d.stamp != stamp_[d.link]; });
-        std::make_heap(due_.begin(), due_.end(), due_later);
-    }
+std::uint32_t MaxMinKernel::make_own(std::uint32_t link, std::uint32_t slot) {
+    return swap_entries(link, slot, links_[link].own_count++);
 }
 
-Time MaxMinKernel::next_completion() const {
-    while (!due_.empty() && due_.front().stamp != stamp_[due_.front().link]) {
-        std::pop_heap(due_.begin(), due_.end(), due_later);
-        due_.pop_back();
-    }
-    return due_.empty() ? Time::infinity() : due_.front().when;
+std::uint32_t MaxMinKernel::make_held(std::uint32_t link, std::uint32_t slot) {
+    return swap_entries(link, slot, --links_[link].own_count);
 }
 
-void MaxMinKernel::complete_until(Time now, std::vector<Completion>& done) {
-    auto const first = done.size();
-    for (auto when = next_completion(); when <= now; when = next_completion()) {
-        auto const link = due_.front().link;
-        std::pop_heap(due_.begin(), due_.end(), due_later);
-        due_.pop_back();
-        advance_clock(link, when);
-        auto const reached = static_cast<std::uint64_t>(clock_[link] / tag_unit);
-        auto smallest = never;
-        visits_ += entries_[link].size();
-        auto& entries = entries_[link];
-        for (std::size_t i = 0; i < entries.size(); ++i) {
-            auto const entry = entries[i];
-            if (entry.weight == 0 || flow_bound_[entry.flow] != link) continue;
-            if (flow_tag_[entry.flow] > reached) {
-                smallest = std::min(smallest, flow_tag_[entry.flow]);
-                continue;
-            }
-            done.push_back({flow_cookie_[entry.flow], when});
-            remove(entry.flow, when);
-        }
-        next_tag_[link] = smallest;
-        schedule(link, when);
-    }
-    std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(),
-              [](auto const& a, auto const& b) { return a.when != b.when ? a.when < b.when : a.cookie < b.cookie; });
+void MaxMinKernel::erase_entry(std::uint32_t link, std::uint32_t slot) {
+    if (slot < links_[link].own_count) slot = make_held(link, slot);
+    auto& list = lists_[link];
+    swap_entries(link, slot, static_cast<std::uint32_t>(list.flows.size()) - 1);
+    list.entries.pop_back();
+    list.flows.pop_back();
 }
 
 void MaxMinKernel::remove(std::uint32_t flow, Time now) {
-    auto const weight = flow_weight_[flow];
-    auto const rate = level_[flow_bound_[flow]] * weight;
-    auto const& links = flow_links_[flow];
-    for (std::size_t k = 0; k < links.size() && links[k] != sentinel; ++k) {
-        auto const link = links[k];
-        entries_[link][flow_slots_[flow][k]].weight = 0;
-        ++dead_[link];
-        weight_[link] -= weight;
-        set_load(link, load_[link] - rate, now);
-        touch(link);
-        if (private_[link]) {
-            private_[link] = 0;
+    auto& f = flows_[flow];
+    auto const level = shares_[f.bound].level;
+    links_[f.bound].stale_heap = true;
+    for (std::uint32_t k = 0; k < f.places; ++k) {
+        auto const [link, slot] = places_[f.first_place + k];
+        auto& l = links_[link];
+        auto const [other, weight] = lists_[link].entries[slot];
+        auto const taken = level * static_cast<std::int64_t>(weight);
+        if (slot < l.own_count)
+            shares_[link].own -= weight;
+        else
+            shares_[link].held -= static_cast<std::uint64_t>(taken);
+        l.total -= weight;
+        l.branching -= other == 0 ? 1 : 0;
+        erase_entry(link, slot);
+        set_load(link, load_[link] - taken, now);
+        if (l.is_private)
             close_link(link);
-        }
+        else
+            seed(link);
     }
-    --component_flows_[find(links[0])];
-    --active_flows_;
+    free_places_[f.places].push_back(f.first_place);
+    f.places = 0;
+    f.bound = 0;
     free_flows_.push_back(flow);
-}
-
-void MaxMinKernel::compact(std::uint32_t link) {
-    auto& entries = entries_[link];
-    std::size_t kept = 0;
-    for (auto const entry : entries) {
-        if (entry.weight == 0) continue;
-        auto const& links = flow_links_[entry.flow];
-        auto const k = static_cast<std::size_t>(std::find(links.begin(), links.end(), link) - links.begin());
-        flow_slots_[entry.flow][k] = static_cast<std::uint32_t>(kept);
-        entries[kept++] = entry;
-    }
-    entries.resize(kept);
-    dead_[link] = 0;
-}
-
-void MaxMinKernel::set_load(std::uint32_t link, std::int64_t load, Time now) {
-    if (load == load_[link]) return;
-    load_[link] = load;
-    if (observer_) observer_->load_changes(link, now, load);
+    --active_flows_;
 }
 
 std::vector<std::uint64_t> MaxMinKernel::starved() const {
     std::vector<std::uint64_t> cookies;
-    for (std::uint32_t link = 1; link < capacity_.size(); ++link)
-        if (level_[link] == 0)
-            for (auto const entry : entries_[link])
-                if (entry.weight > 0 && flow_bound_[entry.flow] == link) cookies.push_back(flow_cookie_[entry.flow]);
+    for (auto const& flow : flows_)
+        if (flow.places > 0 && flow.bound != 0 && shares_[flow.bound].level == 0) cookies.push_back(flow.cookie);
     std::sort(cookies.begin(), cookies.end());
     return cookies;
+}
+
+std::size_t MaxMinKernel::memory_bytes() const {
+    auto const of = [](auto const& v) { return v.capacity() * sizeof(v[0]); };
+    auto const nested = [&of](auto const& lists) {
+        auto bytes = of(lists);
+        for (auto const& list : lists) bytes += of(list);
+        return bytes;
+    };
+    std::size_t entries = 0;
+    for (auto const& list : lists_) entries += of(list.entries) + of(list.flows);
+    return entries + of(links_) + of(shares_) + of(queued_) + of(lists_) + of(load_) + of(clock_) + of(next_tag_) + of(clock_time_) + nested(heaps_) + of(free_links_) +
+           of(flows_) + of(places_) + of(free_flows_) + nested(free_places_) + of(pending_) + of(seeds_) + of(queue_) +
+           of(touched_) + of(scan_) + due_.memory_bytes() + order_.memory_bytes();
 }
 
 }  // namespace orrery
