@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/run/job.hpp"
 
+#include "apps/run/packet_settings.hpp"
 #include "io/scenario/quantity.hpp"
 #include "netmodels/topology/registry.hpp"
 #include "workloads/devices/attention_price.hpp"
@@ -213,11 +214,26 @@ void Job::build_exchange() {
                  [](auto const& a, auto const& b) { return a.time < b.time; });
     lookahead_ = least.time;
     lookahead_reason_ = fmt::format("{} ({})", to_string(least.time), least.reason);
+    if (scenario().network().model() == "packet") {
+        packet_ = make_packet_settings(scenario());
+        // A transfer is told when its last packet has arrived, and its sender's end counts from the departure.
+        auto const finish = std::min(dispatch_.finish, combine_.finish) - packet_notice();
+        ORRERY_VALIDATE(finish >= Time::from_ps(100'000),
+                        "workload.operators: a finish of {} (the packet model tells the end of a transfer up to {} late) "
+                        "use a longer finish or the flow model",
+                        to_string(std::min(dispatch_.finish, combine_.finish)), to_string(packet_notice()));
+        if (finish < lookahead_) {
+            lookahead_ = finish;
+            lookahead_reason_ = fmt::format("{} (finish less the longest route)", to_string(finish));
+        }
+    }
 
     auto const& epoch = scenario().network().flow().epoch();
     constexpr std::int64_t exact_up_to = 200'000;  // flows; a few CPU seconds in groups of hundreds of ranks
     auto const flows = estimate().flows;
-    if (scenario().network().model() != "flow") {
+    if (scenario().network().model() == "packet") {
+        epoch_text_ = describe(packet_);
+    } else if (scenario().network().model() != "flow") {
         epoch_text_ = "no shares: full rate, serialised at the ports";
     } else if (epoch == "exact") {
         epoch_text_ = "exact shares";
@@ -230,6 +246,19 @@ void Job::build_exchange() {
         epoch_ = Time::from_ps(quantity::parse_integer(quantity::Dimension::time, epoch).value.value());
         epoch_text_ = fmt::format("shares every {}", to_string(epoch_));
     }
+}
+
+// The longest sum of link latencies over a route, and two windows of packets.
+Time Job::packet_notice() const {
+    std::vector<Time> slowest(fabric_->link_classes().size());
+    for (auto const& bundle : fabric_->bundles()) {
+        if (domain_lp_.find(bundle.domain) == domain_lp_.end()) continue;
+        slowest[bundle.link_class] = std::max(slowest[bundle.link_class], bundle.latency);
+    }
+    // A route has at most one hop of each class, and a window is no wider than the latency of a link.
+    Time sum;
+    for (auto const time : slowest) sum += time;
+    return sum + 2 * *std::max_element(slowest.begin(), slowest.end());
 }
 
 void Job::build_graph() {

@@ -6,6 +6,7 @@
 #include "io/scenario/load.hpp"
 #include "netmodels/exchange/layout.hpp"
 #include "netmodels/exchange/transfer_engine.hpp"
+#include "netmodels/packet/packet_settings.hpp"
 #include "netmodels/topology/fabric.hpp"
 #include "partitions/partition.hpp"
 #include "workloads/devices/device.hpp"
@@ -61,6 +62,7 @@ class Job {
     // Zero: exact.
     Time flow_epoch() const { return epoch_; }
     std::string const& flow_epoch_text() const { return epoch_text_; }
+    PacketSettings const& packet_settings() const { return packet_; }
 
     struct Prices {
         OpPrice attention, linear_attention, gate, shared_expert, dense_ffn;
@@ -91,6 +93,7 @@ class Job {
     void build_workload();
     void build_exchange();
     void build_graph();
+    Time packet_notice() const;
     std::vector<StepPlan::Layer> layers() const;
 
     LoadedScenario loaded_;
@@ -112,6 +115,7 @@ class Job {
     LpGraph graph_;
     Time lookahead_, epoch_;
     std::string lookahead_reason_, epoch_text_;
+    PacketSettings packet_;
     std::vector<DegradeEffect> degradations_;
     std::vector<std::string> warnings_;
 };

@@ -233,7 +233,7 @@ Report make_report(World const& world, Job const& job, Simulation& simulation, R
     auto const sums = world.sum(
         std::vector<std::int64_t>{share.flows, share.injected_bytes, share.delivered_bytes, share.unfinished_ranks,
                                   share.imbalance.ranks_ppm, share.imbalance.experts_ppm, share.imbalance.samples,
-                                  peak_memory_bytes(), static_cast<std::int64_t>(cpu_seconds() * 1e6)});
+                                  peak_memory_bytes(), static_cast<std::int64_t>(cpu_seconds() * 1e6), share.packet_hops});
     auto const bytes = world.sum(share.bundle_bytes);
     auto const payload = world.sum(share.bundle_payload);
     auto const finish = Time::from_ps(world.max(share.last_finish.ps()));
@@ -257,10 +257,11 @@ Report make_report(World const& world, Job const& job, Simulation& simulation, R
     summary.peak_rss_bytes = sums[7];
     summary.events = outcome.events;
     summary.flows = sums[0];
-    summary.packet_hops = 0;
+    summary.packet_hops = sums[9];
     summary.windows = outcome.windows;
-    summary.network_model = job.scenario().network().model() == "flow" ? fmt::format("flow, {}", job.flow_epoch_text())
-                                                                       : job.scenario().network().model();
+    summary.network_model = job.scenario().network().model() == "analytic"
+                                ? job.scenario().network().model()
+                                : fmt::format("{}, {}", job.scenario().network().model(), job.flow_epoch_text());
     summary.fabric = fmt::format("{}, {} of {} ranks", job.fabric().kind(), job.ranks(), job.fabric().rank_count());
     summary.model = job.model().name;
     summary.conservation = {sums[1], sums[2], 0, sums[1] - sums[2]};

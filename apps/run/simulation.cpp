@@ -3,6 +3,7 @@
 
 #include "netmodels/analytic/analytic_engine.hpp"
 #include "netmodels/flow/flow_engine.hpp"
+#include "netmodels/packet/packet_engine.hpp"
 
 #include <algorithm>
 
@@ -12,6 +13,8 @@ std::unique_ptr<TransferEngine> Simulation::make_engine(DomainId domain) const {
     auto const bin = Time::from_ps(job_->scenario().output().link_bin());
     if (job_->scenario().network().model() == "analytic")
         return std::make_unique<AnalyticEngine>(job_->fabric(), job_->domain_map(), domain, bin);
+    if (job_->scenario().network().model() == "packet")
+        return std::make_unique<PacketEngine>(job_->fabric(), job_->domain_map(), domain, job_->packet_settings());
     return std::make_unique<FlowEngine>(job_->fabric(), job_->domain_map(), domain, job_->flow_epoch(), bin);
 }
 
@@ -107,6 +110,14 @@ Simulation::Share Simulation::share() const {
         share.flows += domain->counters().flows;
         share.injected_bytes += domain->counters().injected_bytes;
         share.delivered_bytes += domain->counters().delivered_bytes;
+        if (auto const* packets = dynamic_cast<PacketEngine const*>(&domain->engine())) {
+            auto const counters = packets->network().counters();
+            share.packet_hops += counters.hops;
+            ORRERY_ENSURE(counters.injected == counters.delivered + counters.dropped + packets->network().in_flight(),
+                          "packets are not conserved: {} injected, {} delivered, {} dropped, {} in flight",
+                          counters.injected, counters.delivered, counters.dropped, packets->network().in_flight());
+            share.digest.add(packets->network().digest());
+        }
         auto const bundles = job_->domain_map().bundles(domain->domain());
         for (std::size_t b = 0; b < bundles.size(); ++b) {
             share.bundle_bytes[bundles[b].index()] = domain->bundle_bytes()[b];

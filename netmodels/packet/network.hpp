@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace orrery {
@@ -98,6 +99,8 @@ class PacketNetwork {
     virtual std::int64_t memory_bytes() const = 0;
     // Messages that cannot finish although time could pass: cookies.
     virtual std::vector<std::uint64_t> starved() const = 0;
+    // What keeps them, in sentences: links that drop, a cycle of full buffers. Empty when nothing does.
+    virtual std::string diagnosis() const { return {}; }
 };
 
 }  // namespace orrery

@@ -30,7 +30,8 @@ struct Packet {
 
     std::uint64_t origin : 24 = 0;  // rank that put it on the network
     std::uint64_t count : 24 = 0;   // of the origin's packets on that first bundle
-    std::uint64_t bytes : 16 = 0;   // on the wire
+    std::uint64_t bytes : 15 = 0;   // on the wire
+    std::uint64_t turn : 1 = 0;     // of the flow's slot: tells its flow from the one before
 
     std::uint64_t hop1 : 24 = 0;  // of four hops the second, while three are left
     std::uint64_t hop2 : 24 = 0;  // the one before the last, while two are left

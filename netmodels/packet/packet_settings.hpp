@@ -53,13 +53,14 @@ struct PacketSettings {
     double pfc_alpha = 0;                    // > 0: the threshold is alpha times what is free of the shared buffer
     std::int64_t shared_buffer = unbounded;  // bytes per switch
     bool trimming = false;
+    bool keep_queues = false;  // open loop: keep real queues although none is needed (a cross-check of the engines)
 
     std::int64_t ecn_kmin = unbounded, ecn_kmax = unbounded;  // bytes in the output queue
     double ecn_pmax = 1;
 
     std::string transport = "none";
     Recovery recovery = Recovery::selective_repeat;
-    std::uint32_t window = 64;         // packets: fixed window, first window of the others
+    std::uint32_t window = 64;         // packets of a flow on their way; 0: no limit, on lossless links only
     Time timeout;                      // zero: four times the longest zero-load round trip
     Time cnp_interval;                 // DCQCN: at most one CNP per flow in this time
     Time cnp_delay;                    // DCQCN: from a marked arrival to its CNP

@@ -205,7 +205,7 @@ void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
 
         bool const final = flow.sent + 1 == flow.packets;
         packet.slot = slot;
-        packet.bytes = (final ? flow.last_bytes : settings_.mtu) & 0xffff;
+        packet.bytes = (final ? flow.last_bytes : settings_.mtu) & 0x7fff;
         packet.set_sequence(flow.sent);
         packet.final = final ? 1 : 0;
         auto const time = fabric_.serialisation(port, static_cast<std::uint32_t>(packet.bytes));

@@ -79,9 +79,9 @@ TEST_F(ScenarioErrors, Units) {
 
 TEST_F(ScenarioErrors, Choices) {
     EXPECT_EQ(errors(valid_ + "network: {model: flwo}\n"),
-              "s.yaml:9:18: network.model = flwo (must be one of flow, analytic) did you mean flow?");
-    EXPECT_EQ(errors(valid_ + "network: {model: packet}\n"),
-              "s.yaml:9:18: network.model = packet (must be one of flow, analytic) choose one of these");
+              "s.yaml:9:18: network.model = flwo (must be one of flow, packet, analytic) did you mean flow?");
+    EXPECT_EQ(errors(valid_ + "network: {model: fluidum}\n"),
+              "s.yaml:9:18: network.model = fluidum (must be one of flow, packet, analytic) choose one of these");
     // A condition on the refused kind is not judged: no second error about parameters of leaf_spine.
     EXPECT_EQ(errors("fabric: {kind: leafspine}\nworkload: {model: model.json}\n"),
               "s.yaml:1:16: fabric.kind = leafspine (must be one of cloudmatrix384, leaf_spine, single_switch) "

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// The packet engine with queues and feedback: finite buffers, back-pressure, marking, transports.
+#pragma once
+
+#include "core/check.hpp"
+#include "netmodels/packet/calendar.hpp"
+#include "netmodels/packet/choose.hpp"
+#include "netmodels/packet/network.hpp"
+#include "netmodels/packet/node_state.hpp"
+#include "netmodels/packet/registry.hpp"
+#include "netmodels/packet/transport.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace orrery {
+
+// Inside a window a node hears nothing new from any other, so nodes are run one after the other, each through its own
+// events in time order: arrivals (known when the window opens, sorted once) and what it asked itself to do (a heap of a
+// few entries: one per busy port, one per waiting flow).
+//
+// Tasks of window k:  A(k) sort arrivals by node   S(k) run switches   E(k) run endpoints
+//   A(k) before S(k) before E(k): a link into an endpoint may be shorter than the window, so what a switch sends to an
+//   endpoint may still arrive in k; everything else arrives at least one lookahead later. Pauses and credits travel
+//   against a link with its own latency.
+template <class Transport>
+class NodeEngine final : public PacketNetwork {
+  public:
+    NodeEngine(PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings, PacketShare share);
+
+    void offer(Message const& message) override;
+    void follow(MessageRule const& rule) override;
+    Time next() const override;
+    void run(Window const& window) override;
+    std::vector<std::vector<Event>>& outgoing() override { return outgoing_; }
+    Time earliest_sent() const override { return earliest_sent_; }
+    void arrive(std::span<Event const> events) override;
+    std::vector<Delivery>& deliveries() override { return deliveries_; }
+    PacketCounters counters() const override { return counters_; }
+    std::int64_t in_flight() const override { return data_here_; }
+    PortFigures figures(std::uint32_t port) const override;
+    QueueHistogram queues(std::uint32_t link_class) const override { return queues_[link_class]; }
+    LinkTraffic& traffic() override { return meter_; }
+    Digest digest() const override;
+    std::int64_t flow_state_bytes() const override { return sizeof(Tx) + sizeof(Rx); }
+    std::int64_t memory_bytes() const override;
+    std::vector<std::uint64_t> starved() const override;
+    std::string diagnosis() const override;
+
+  private:
+    static constexpr std::uint32_t none = packet_detail::none;
+    static constexpr std::uint32_t reach = 64;  // packets that the receiver can hold beyond a hole
+    static constexpr std::int64_t quarantine = 100'000'000;  // ps before the slot of a finished flow is used again
+
+    using Port = packet_detail::Port;
+    using Node = packet_detail::Node;
+    using Ingress = packet_detail::Ingress;
+    using Wake = packet_detail::Wake;
+    using WakeKind = packet_detail::WakeKind;
+    using Tx = packet_detail::Tx<typename Transport::Sender>;
+    using Rx = packet_detail::Rx;
+    // Flows that are ready to send over one bundle of an endpoint (over one port of it when paths are hashed).
+    struct Ready {
+        std::uint32_t head = none, tail = none;
+        std::int64_t paced_until = 0;  // the sender prepares no bytes before
+    };
+    struct Retired {
+        std::int64_t since;
+        std::uint32_t slot;
+    };
+
+    // node_engine_impl.hpp: windows
+    bool mine(std::uint32_t node) const { return share_.processes == 1 || share_.owner[node] == share_.me; }
+    std::uint32_t process_of(std::uint32_t rank) const {
+        return share_.processes == 1 ? 0 : share_.owner[fabric_.node_of(RankId{rank})];
+    }
+    static bool to_upstream(Packet const& p) { return p.kind() >= PacketKind::pause; }  // pause, resume
+    std::uint32_t node_of(Packet const& p) const {
+        auto const port = static_cast<std::uint32_t>(p.in);
+        return to_upstream(p) ? fabric_.from(port) : fabric_.port(port).to;
+    }
+    void set_thresholds();
+    void drain();
+    void run_all(std::vector<Packet>& work, std::vector<std::uint32_t>& woken);
+    void run_node(std::uint32_t node, std::vector<Packet>& work, std::uint32_t first, std::uint32_t last);
+    void handle(std::uint32_t node, Packet& packet, std::int64_t now);
+    void handle(std::uint32_t node, Wake const& wake);
+    void wake(std::uint32_t node, std::int64_t when, WakeKind kind, std::uint64_t id, std::uint32_t what,
+              std::uint32_t spare = 0);
+    void enlist(std::uint32_t node);
+    void push(std::int64_t when, Packet packet, std::uint32_t node);
+    void ship(std::uint32_t process, std::int64_t when, Packet const& packet, std::int64_t note);
+
+    // node_engine_ports.hpp: switches and links
+    void forward(std::uint32_t node, Packet& packet, std::int64_t now);
+    void enqueue(std::uint32_t node, std::uint32_t port, Packet& packet, std::int64_t now);
+    bool admit(std::uint32_t node, std::uint32_t port, Packet const& packet, std::int64_t now);
+    void mark(std::uint32_t port, Packet& packet);
+    void try_start(std::uint32_t port, std::int64_t now);
+    void transmit(std::uint32_t port, Packet packet, std::int64_t now);
+    void sent(std::uint32_t port, std::int64_t now);
+    void release(std::uint32_t in, std::uint32_t bytes, std::int64_t now);
+    void notify(std::uint32_t in, PacketKind kind, std::uint32_t bytes, std::int64_t now);
+    void notified(Packet const& packet, std::int64_t now);
+    std::int64_t xoff(std::uint32_t node) const;
+    void drop(Packet const& packet, std::uint32_t port);
+
+    // node_engine_flows.hpp: endpoints
+    void admit_message(Message const& message, std::uint32_t number, bool by_rule);
+    void draw(std::uint32_t origin);
+    std::uint32_t ready_of(Tx const& tx, std::uint32_t node) const;
+    void list(std::uint32_t slot, std::int64_t now);
+    bool has_to_send(Tx const& tx) const;
+    bool pull_from_flow(std::uint32_t port, std::int64_t now);
+    void send_packet(std::uint32_t slot, std::uint32_t port, std::int64_t now);
+    void arm(std::uint32_t slot, std::int64_t now);
+    void timed_out(std::uint32_t slot, std::int64_t now);
+    void received(std::uint32_t node, Packet& packet, std::int64_t now);
+    void received_data(std::uint32_t node, Packet& packet, std::int64_t now);
+    void answer(std::uint32_t node, Rx& rx, Packet const& packet, PacketKind kind, std::uint32_t sequence,
+                std::int64_t now);
+    void reply(std::uint32_t node, Packet packet, std::int64_t now);
+    void acked(Packet const& packet, std::int64_t now);
+    void nacked(Packet const& packet, std::int64_t now);
+    void pull_next(std::uint32_t node, std::int64_t now);
+    void delivered(std::uint32_t slot, std::int64_t when);
+    void retire(std::uint32_t slot);
+
+    void flush_bins(Time now);
+
+    PacketFabric const& fabric_;
+    DomainMap const& map_;
+    PacketSettings settings_;
+    PacketShare share_;
+    Transport transport_;
+    LinkChooser chooser_;
+    FairTie tie_;
+    MessageRule const* rule_ = nullptr;
+    bool counts_ = false;  // no window and nothing lost: acknowledgements are counted, not told apart
+    bool can_lose_ = false;
+    std::int64_t rule_now_ = 0;  // when the source that draws its next message is done with the one before
+    std::int64_t timeout_, round_trip_;
+
+    std::vector<Port> ports_;
+    std::vector<Ingress> ingress_;  // by port, at the node it enters
+    std::vector<Node> nodes_;
+    std::vector<Ready> ready_;  // by bundle, or by port when paths are hashed
+    packet_detail::WaitingPool pool_;
+    std::vector<Tx> tx_;
+    std::vector<std::vector<Rx>> rx_;  // by process of the sender, by slot
+    std::vector<Retired> retired_;
+    std::size_t reused_ = 0;
+    std::vector<std::uint32_t> numbers_;
+    std::vector<std::uint64_t> done_digest_;
+
+    PacketCalendar calendar_;
+    std::map<std::int64_t, std::vector<std::uint32_t>> woken_;  // nodes by window
+    std::vector<Packet> for_switches_, for_endpoints_;          // arrivals of this window
+    std::vector<std::uint64_t> keys_;
+    std::vector<std::uint32_t> node_scratch_, count_, touched_, woken_switches_, woken_endpoints_;
+    std::int64_t width_ = 0, begin_ = 0, end_ = 0, window_ = 0, ran_until_ = 0;
+    std::int64_t data_here_ = 0;
+    std::vector<std::vector<Event>> outgoing_;
+    Time earliest_sent_ = Time::infinity();
+    std::vector<Delivery> deliveries_;
+    PacketCounters counters_;
+    std::vector<QueueHistogram> queues_;
+    std::vector<std::uint16_t> class_of_;
+    PortMeter meter_;
+};
+
+}  // namespace orrery

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Definitions of NodeEngine, last part: what it tells about itself, and why flows cannot finish.
+#pragma once
+
+#include "netmodels/packet/node_engine.hpp"
+
+namespace orrery {
+
+template <class T>
+PortFigures NodeEngine<T>::figures(std::uint32_t port) const {
+    auto const& p = ports_[port];
+    return {.bytes = p.bytes,
+            .packets = p.packets,
+            .drops = p.drops + p.losses,
+            .marks = p.marks,
+            .busy_ps = p.busy_ps,
+            .paused_ps = p.paused_ps + (p.paused ? std::max<std::int64_t>(0, ran_until_ - p.paused_since) : 0),
+            .max_queue = p.max_queue};
+}
+
+template <class T>
+Digest NodeEngine<T>::digest() const {
+    Digest digest;
+    for (std::uint32_t p = 0; p < ports_.size(); ++p) {
+        if (!mine(fabric_.from(p))) continue;
+        DigestChain chain;
+        for (auto const word : {ports_[p].chain, static_cast<std::uint64_t>(ports_[p].max_queue),
+                                std::uint64_t{ports_[p].drops}, std::uint64_t{ports_[p].marks},
+                                static_cast<std::uint64_t>(ports_[p].paused_ps)})
+            chain.add(word);
+        digest.add(fabric_.link(p).value(), chain);
+    }
+    for (std::uint32_t r = 0; r < done_digest_.size(); ++r) {
+        auto const node = fabric_.node_of(RankId{r});
+        if (node == none || !mine(node)) continue;
+        DigestChain chain;
+        chain.add(done_digest_[r]);
+        digest.add((std::uint64_t{1} << 32) + r, chain);
+    }
+    return digest;
+}
+
+template <class T>
+std::int64_t NodeEngine<T>::memory_bytes() const {
+    std::size_t bytes = ports_.size() * (sizeof(Port) + sizeof(Ingress)) + nodes_.size() * sizeof(Node) +
+                        tx_.capacity() * sizeof(Tx) + ready_.size() * sizeof(Ready) + keys_.capacity() * 8 +
+                        (for_switches_.capacity() + for_endpoints_.capacity()) * sizeof(Packet);
+    for (auto const& table : rx_) bytes += table.capacity() * sizeof(Rx);
+    return static_cast<std::int64_t>(bytes) + calendar_.memory_bytes() + pool_.memory_bytes();
+}
+
+template <class T>
+std::vector<std::uint64_t> NodeEngine<T>::starved() const {
+    std::vector<std::uint64_t> cookies;
+    if (next() < Time::infinity()) return cookies;
+    for (auto const& tx : tx_)
+        if (tx.packets > 0 && !tx.delivered) cookies.push_back(tx.cookie);
+    return cookies;
+}
+
+template <class T>
+void NodeEngine<T>::flush_bins(Time now) {
+    for (std::uint32_t p = 0; p < ports_.size(); ++p) meter_.close(ports_[p].bin, fabric_.port(p).bundle, now.ps());
+}
+
+// A port that may not send waits for room behind its link; that room is held by packets which wait at the ports of the
+// node behind it. Following these waits from port to port comes back to where it began exactly when there is a deadlock.
+template <class T>
+std::string NodeEngine<T>::diagnosis() const {
+    if (settings_.lossless == Lossless::off) {
+        std::string text;
+        for (std::uint32_t p = 0; p < ports_.size() && text.size() < 400; ++p)
+            if (ports_[p].drops > 0)
+                text += fmt::format("{}link {} dropped {} packets", text.empty() ? "" : "; ",
+                                    fabric_.fabric().link_name(fabric_.link(p)), ports_[p].drops);
+        return text;
+    }
+    auto const blocked = [&](std::uint32_t p) {
+        auto const& port = ports_[p];
+        return !port.sending && port.data.head != none;
+    };
+    // waits[p]: a port whose packets hold the room that p waits for.
+    std::vector<std::uint32_t> waits(ports_.size(), none);
+    for (std::uint32_t q = 0; q < ports_.size(); ++q) {
+        if (!blocked(q)) continue;
+        for (auto at = ports_[q].data.head; at != none; at = pool_.at(at).next) {
+            auto const in = static_cast<std::uint32_t>(pool_.at(at).packet.in);
+            if (waits[in] == none && blocked(in)) waits[in] = q;
+        }
+    }
+    std::vector<std::uint32_t> seen(ports_.size(), 0);
+    for (std::uint32_t p = 0; p < ports_.size(); ++p) {
+        auto at = p;
+        while (at != none && seen[at] == 0) {
+            seen[at] = p + 1;
+            at = waits[at];
+        }
+        if (at == none || seen[at] != p + 1) continue;
+        std::string text = "deadlock, each of these links waits for room behind it that packets for the next one hold:";
+        auto const start = at;
+        do {
+            text += " " + fabric_.fabric().link_name(fabric_.link(at));
+            at = waits[at];
+        } while (at != start);
+        return text;
+    }
+    return {};
+}
+
+}  // namespace orrery

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+// Definitions of NodeEngine, third part: endpoints, their flows, acknowledgements and recovery.
+#pragma once
+
+#include "netmodels/packet/node_engine.hpp"
+
+#include <bit>
+
+namespace orrery {
+
+template <class T>
+void NodeEngine<T>::offer(Message const& message) {
+    admit_message(message, numbers_[message.source.index()], false);
+}
+
+template <class T>
+void NodeEngine<T>::follow(MessageRule const& rule) {
+    rule_ = &rule;
+    for (std::uint32_t r = 0; r < numbers_.size(); ++r)
+        if (auto const node = fabric_.node_of(RankId{r}); node != none && mine(node)) draw(r);
+}
+
+template <class T>
+void NodeEngine<T>::draw(std::uint32_t origin) {
+    Message message;
+    if (rule_->message(RankId{origin}, numbers_[origin], message)) admit_message(message, numbers_[origin], true);
+}
+
+template <class T>
+void NodeEngine<T>::admit_message(Message const& message, std::uint32_t number, bool by_rule) {
+    auto const route = fabric_.fabric().route(message.source, message.target);
+    ORRERY_VALIDATE(route.hop_count <= PacketFabric::most_hops,
+                    "a route of {} hops (the packet model carries {}); use the flow model", route.hop_count,
+                    PacketFabric::most_hops);
+    std::uint32_t slot = 0;
+    if (reused_ < retired_.size() && retired_[reused_].since + quarantine <= begin_) {
+        slot = retired_[reused_++].slot;
+        if (reused_ == 4096) {
+            retired_.erase(retired_.begin(), retired_.begin() + 4096);
+            reused_ = 0;
+        }
+    } else {
+        slot = static_cast<std::uint32_t>(tx_.size());
+        tx_.emplace_back();
+        tx_.back().turn = true;
+    }
+    ++numbers_[message.source.index()];
+    auto const bytes = std::max<std::int64_t>(message.bytes, 1);
+    auto const packets = (bytes + settings_.mtu - 1) / settings_.mtu;
+    ORRERY_VALIDATE(packets < most_packet_ids, "a message of {} bytes has {} packets (at most {}); raise the MTU",
+                    bytes, packets, most_packet_ids - 1);
+    auto const hop = [&](std::uint32_t i) { return map_.local(route.hops[i]); };
+    auto const count = route.hop_count;
+    auto const node = fabric_.node_of(message.source);
+    Tx tx;
+    tx.timer = tx_[slot].timer;
+    tx.turn = !tx_[slot].turn;
+    tx.cookie = message.cookie;
+    tx.offered = message.offered.ps();
+    tx.pace = message.pace.bits_per_s();
+    tx.first = hop(0);
+    tx.hop1 = count == 4 ? hop(1) : 0;
+    tx.hop2 = count >= 3 ? hop(count - 2) : 0;
+    tx.last = hop(count - 1);
+    tx.origin = message.source.value();
+    tx.number = number;
+    tx.packets = static_cast<std::uint32_t>(packets);
+    tx.last_bytes = static_cast<std::uint16_t>(bytes - (packets - 1) * settings_.mtu);
+    tx.left = static_cast<std::uint8_t>(count - 1);
+    tx.by_rule = by_rule;
+    auto const group = fabric_.group(tx.first, node);
+    ORRERY_VALIDATE(group.count > 0, "rank {} has no link left to its target", tx.origin);
+    transport_.start(tx.sender, {fabric_.port(group.first).rate, round_trip_, fabric_.mtu()}, tx.offered);
+    tx_[slot] = tx;
+    ++counters_.messages;
+    counters_.bytes_offered += bytes;
+    auto const when = std::max(tx.offered, by_rule ? begin_ : ran_until_);
+    wake(node, by_rule ? std::max(when, rule_now_) : when, WakeKind::start, number, slot);
+    enlist(node);
+}
+
+template <class T>
+std::uint32_t NodeEngine<T>::ready_of(Tx const& tx, std::uint32_t node) const {
+    if (settings_.load_balancing != LoadBalancing::ecmp) return tx.first;
+    Packet packet;
+    packet.origin = tx.origin & id_mask;
+    packet.hop1 = tx.hop1 & id_mask;
+    packet.hop2 = tx.hop2 & id_mask;
+    packet.last = tx.last & id_mask;
+    packet.left = tx.left & 3;
+    return chooser_.choose(packet, fabric_.group(tx.first, node), node, tx.left, true);
+}
+
+template <class T>
+bool NodeEngine<T>::has_to_send(Tx const& tx) const {
+    auto const in_flight = tx.next - tx.una - static_cast<std::uint32_t>(std::popcount(tx.acked));
+    if (tx.lost != 0) return !T::pulls || transport_.may_send(tx.sender, in_flight);
+    if (tx.next >= tx.packets) return false;
+    if (T::acks && !counts_ && tx.next - tx.una >= reach) return false;
+    return transport_.may_send(tx.sender, in_flight);
+}
+
+// Puts a flow on the list of those that are ready, and wakes a port that waits for one.
+template <class T>
+void NodeEngine<T>::list(std::uint32_t slot, std::int64_t now) {
+    auto& tx = tx_[slot];
+    if (tx.packets == 0 || tx.listed || tx.paced || !has_to_send(tx)) return;
+    auto const node = fabric_.node_of(RankId{tx.origin});
+    auto const at = ready_of(tx, node);
+    if (at == LinkChooser::no_port) return;
+    auto& ready = ready_[at];
+    tx.listed = true;
+    tx.link = none;
+    if (ready.head == none)
+        ready.head = slot;
+    else
+        tx_[ready.tail].link = slot;
+    ready.tail = slot;
+    // Ports that idle start once all that becomes ready in this instant is on the list.
+    auto const kick = [&](std::uint32_t port) {
+        if (ports_[port].sending || ports_[port].kicked) return;
+        ports_[port].kicked = true;
+        wake(node, now, WakeKind::kick, port, port);
+    };
+    if (settings_.load_balancing == LoadBalancing::ecmp) return kick(at);
+    auto const group = fabric_.group(tx.first, node);
+    for (std::uint32_t m = 0; m < group.count; ++m) kick(group.first + m);
+}
+
+// The port is free: the next flow in turn sends one packet.
+template <class T>
+bool NodeEngine<T>::pull_from_flow(std::uint32_t port, std::int64_t now) {
+    auto const at = settings_.load_balancing == LoadBalancing::ecmp ? port : fabric_.port(port).bundle;
+    auto& ready = ready_[at];
+    while (ready.head != none) {
+        auto const slot = ready.head;
+        auto& tx = tx_[slot];
+        ready.head = tx.link;
+        tx.listed = false;
+        if (!has_to_send(tx)) continue;
+        if (tx.pace > 0 && now < ready.paced_until) {
+            tx.paced = true;
+            wake(fabric_.from(port), ready.paced_until, WakeKind::pace, tx.number, slot);
+            continue;
+        }
+        send_packet(slot, port, now);
+        return true;
+    }
+    return false;
+}
+
+template <class T>
+void NodeEngine<T>::send_packet(std::uint32_t slot, std::uint32_t port, std::int64_t now) {
+    auto& tx = tx_[slot];
+    auto const node = fabric_.from(port);
+    auto sequence = tx.next;
+    if (tx.lost != 0) {
+        auto const bit = static_cast<std::uint32_t>(std::countr_zero(tx.lost));
+        tx.lost &= tx.lost - 1;
+        sequence = tx.una + bit;
+    } else {
+        ++tx.next;
+    }
+    if (sequence < tx.high) {
+        ++counters_.retransmitted;
+        tx.resent = true;
+    } else {
+        tx.high = sequence + 1;
+    }
+    bool const final = sequence + 1 == tx.packets;
+    Packet packet;
+    packet.slot = slot;
+    packet.origin = tx.origin & id_mask;
+    packet.count = nodes_[node].count++ & id_mask;
+    packet.bytes = (final ? tx.last_bytes : settings_.mtu) & 0x7fff;
+    packet.turn = tx.turn ? 1 : 0;
+    packet.hop1 = tx.hop1 & id_mask;
+    packet.hop2 = tx.hop2 & id_mask;
+    packet.last = tx.last & id_mask;
+    packet.left = tx.left & 3;
+    packet.final = final ? 1 : 0;
+    packet.set_sequence(sequence);
+    ++counters_.injected;
+    auto const bytes = static_cast<std::uint32_t>(packet.bytes);
+    if (tx.pace > 0)
+        ready_[settings_.load_balancing == LoadBalancing::ecmp ? port : tx.first].paced_until =
+            now + PacketFabric::ceil_time(bytes, tx.pace);
+    transport_.sent(tx.sender, sequence, now);
+    auto const gap = transport_.gap(tx.sender, bytes, now);
+    transmit(port, packet, now);
+    if (T::acks && can_lose_) arm(slot, now);
+    if (!T::acks) tx.una = tx.next;
+    if (gap > fabric_.serialisation(port, bytes) && (tx.next < tx.packets || tx.lost != 0)) {
+        tx.paced = true;
+        wake(node, now + gap, WakeKind::pace, tx.number, slot);
+    }
+    bool const all_sent = tx.by_rule && tx.next == tx.packets;
+    if (all_sent) tx.by_rule = false;
+    auto const origin = tx.origin;
+    list(slot, now);
+    if (all_sent) {
+        rule_now_ = now;
+        draw(origin);  // may move the table of flows
+    }
+}
+
+template <class T>
+void NodeEngine<T>::arm(std::uint32_t slot, std::int64_t now) {
+    auto& tx = tx_[slot];
+    tx.deadline = now + (timeout_ << std::min<std::uint8_t>(tx.backoff, 8));
+    if (tx.timer) return;
+    tx.timer = true;
+    wake(fabric_.node_of(RankId{tx.origin}), tx.deadline, WakeKind::timeout, tx.number, slot);
+}
+
+template <class T>
+void NodeEngine<T>::timed_out(std::uint32_t slot, std::int64_t now) {
+    auto& tx = tx_[slot];
+    tx.timer = false;
+    if (tx.packets == 0 || (tx.una == tx.next && tx.next == tx.high)) return;
+    if (now < tx.deadline) {
+        tx.timer = true;
+        return wake(fabric_.node_of(RankId{tx.origin}), tx.deadline, WakeKind::timeout, tx.number, slot);
+    }
+    if (settings_.recovery == Recovery::go_back_n) {
+        tx.next = tx.una;
+    } else {
+        auto const sent = tx.next - tx.una;
+        tx.lost = (sent >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << sent) - 1) & ~tx.acked;
+    }
+    transport_.timed_out(tx.sender);
+    if (tx.backoff < 8) ++tx.backoff;
+    tx.resent = true;
+    arm(slot, now);
+    list(slot, now);
+}
+
+template <class T>
+void NodeEngine<T>::received(std::uint32_t node, Packet& packet, std::int64_t now) {
+    switch (packet.kind()) {
+        case PacketKind::data:
+            return received_data(node, packet, now);
+        case PacketKind::ack:
+            return acked(packet, now);
+        case PacketKind::nack:
+            return nacked(packet, now);
+        case PacketKind::cnp:
+            transport_.congested(tx_[packet.slot].sender, now);
+            return;
+        case PacketKind::credit:
+            if (tx_[packet.slot].packets == 0) return;
+            transport_.credited(tx_[packet.slot].sender);
+            return list(packet.slot, now);
+        default:
+            ORRERY_ENSURE(false, "an endpoint got a packet of kind {}", static_cast<int>(packet.kind()));
+    }
+}
+
+template <class T>
+void NodeEngine<T>::received_data(std::uint32_t node, Packet& packet, std::int64_t now) {
+    auto const process = process_of(static_cast<std::uint32_t>(packet.origin));
+    auto& table = rx_[process];
+    if (packet.slot >= table.size()) table.resize(std::max<std::size_t>(packet.slot + 1, table.size() * 3 / 2));
+    auto& rx = table[packet.slot];
+    if (rx.turn != (packet.turn != 0)) {
+        rx = {};
+        rx.turn = packet.turn != 0;
+    }
+    auto const sequence = packet.sequence();
+    bool const whole = rx.base == rx.total;
+    if constexpr (T::pulls) {
+        if (!whole) {
+            nodes_[node].pulls.push_back(static_cast<std::uint64_t>(process) << 32 | packet.slot);
+            if (!nodes_[node].pulling) {
+                nodes_[node].pulling = true;
+                wake(node, std::max(now, nodes_[node].pull_at), WakeKind::pull, 0, 0);
+            }
+        }
+    }
+    if (packet.trimmed) {
+        ++counters_.dropped;
+        if constexpr (T::acks) answer(node, rx, packet, PacketKind::nack, sequence, now);
+        return;
+    }
+    ++counters_.delivered;
+    if (packet.final) rx.total = sequence + 1;
+    bool fresh = false;
+    if (!T::acks || counts_) {
+        ++rx.base;
+        fresh = true;
+    } else if (settings_.recovery == Recovery::go_back_n) {
+        fresh = sequence == rx.base;
+        if (fresh) {
+            ++rx.base;
+            rx.nacked = false;
+        } else if (sequence > rx.base) {
+            if (packet.final) rx.total = none;
+            if (!rx.nacked) answer(node, rx, packet, PacketKind::nack, rx.base, now);
+            rx.nacked = true;
+            return;
+        }
+    } else {
+        auto const ahead = sequence - rx.base;
+        if (sequence >= rx.base && ahead >= reach) return;  // more than the receiver can hold beyond a hole
+        if (sequence >= rx.base && (rx.seen >> ahead & 1) == 0) {
+            fresh = true;
+            rx.seen |= std::uint64_t{1} << ahead;
+            auto const run = static_cast<std::uint32_t>(std::countr_one(rx.seen));
+            rx.base += run;
+            rx.seen = run == 64 ? 0 : rx.seen >> run;
+        }
+    }
+    if (fresh) {
+        counters_.bytes_delivered += static_cast<std::int64_t>(packet.bytes);
+        rx.last = now;
+    }
+    if constexpr (T::notices) {
+        if (packet.marked && now >= rx.next_cnp) {
+            rx.next_cnp = now + settings_.cnp_interval.ps();
+            answer(node, rx, packet, PacketKind::cnp, 0, now);
+        }
+    }
+    if constexpr (T::acks)
+        answer(node, rx, packet, PacketKind::ack,
+               settings_.recovery == Recovery::go_back_n ? rx.base - 1 : sequence, now);
+    if (!fresh || rx.base != rx.total) return;
+    if (process == share_.me) return delivered(packet.slot, rx.last);
+    auto notice = packet;
+    notice.set_kind(PacketKind::done);
+    ship(process, end_, notice, rx.last);
+}
+
+template <class T>
+void NodeEngine<T>::answer(std::uint32_t node, Rx& rx, Packet const& packet, PacketKind kind, std::uint32_t sequence,
+                           std::int64_t now) {
+    if (rx.first == none) {
+        auto const here = fabric_.fabric().nodes()[fabric_.node(node).index()].rank;
+        auto const route = fabric_.fabric().route(here, RankId{static_cast<std::uint32_t>(packet.origin)});
+        auto const hop = [&](std::uint32_t i) { return map_.local(route.hops[i]); };
+        rx.first = hop(0);
+        rx.hop1 = route.hop_count == 4 ? hop(1) : 0;
+        rx.hop2 = route.hop_count >= 3 ? hop(route.hop_count - 2) : 0;
+        rx.back = hop(route.hop_count - 1);
+        rx.left = static_cast<std::uint8_t>(route.hop_count - 1);
+    }
+    Packet back;
+    back.slot = packet.slot;
+    back.origin = fabric_.fabric().nodes()[fabric_.node(node).index()].rank.value() & id_mask;
+    back.count = nodes_[node].count++ & id_mask;
+    back.bytes = settings_.ack_bytes & 0x7fff;
+    back.hop1 = rx.hop1 & id_mask;
+    back.hop2 = rx.hop2 & id_mask;
+    back.last = rx.back & id_mask;
+    back.left = rx.left & 3;
+    back.in = rx.first & id_mask;  // until it leaves: the bundle over which it does
+    back.set_kind(kind);
+    back.set_sequence(sequence);
+    ++counters_.control;
+    if (kind == PacketKind::cnp && settings_.cnp_delay > Time{}) {
+        packet_detail::Fifo one;
+        pool_.push(one, back);
+        return wake(node, now + settings_.cnp_delay.ps(), WakeKind::emit, back.count, one.head);
+    }
+    reply(node, back, now);
+}
+
+template <class T>
+void NodeEngine<T>::reply(std::uint32_t node, Packet packet, std::int64_t now) {
+    auto const group = fabric_.group(static_cast<std::uint32_t>(packet.in), node);
+    auto const port = chooser_.choose(packet, group, node, static_cast<std::uint32_t>(packet.left), true);
+    if (port == LinkChooser::no_port) return;
+    pool_.push(ports_[port].control, packet);
+    if (!ports_[port].sending) try_start(port, now);
+}
+
+template <class T>
+void NodeEngine<T>::acked(Packet const& packet, std::int64_t now) {
+    auto const slot = packet.slot;
+    auto& tx = tx_[slot];
+    if (tx.packets == 0) return;
+    auto const sequence = packet.sequence();
+    if (counts_) {
+        ++tx.una;
+    } else if (settings_.recovery == Recovery::go_back_n) {
+        if (sequence + 1 <= tx.una || sequence >= tx.high) return;
+        tx.una = sequence + 1;
+        tx.next = std::max(tx.next, tx.una);
+    } else {
+        if (sequence < tx.una || sequence - tx.una >= reach) return;
+        auto const bit = std::uint64_t{1} << (sequence - tx.una);
+        tx.acked |= bit;
+        tx.lost &= ~bit;
+        auto const run = static_cast<std::uint32_t>(std::countr_one(tx.acked));
+        tx.una += run;
+        tx.acked = run == 64 ? 0 : tx.acked >> run;
+        tx.lost = run == 64 ? 0 : tx.lost >> run;
+    }
+    tx.backoff = 0;
+    if (can_lose_) tx.deadline = now + timeout_;
+    transport_.acked(tx.sender, sequence, now);
+    if (tx.una == tx.packets && tx.delivered) return retire(slot);
+    list(slot, now);
+}
+
+template <class T>
+void NodeEngine<T>::nacked(Packet const& packet, std::int64_t now) {
+    auto& tx = tx_[packet.slot];
+    auto const sequence = packet.sequence();
+    if (tx.packets == 0 || sequence < tx.una || sequence >= tx.high) return;
+    if (settings_.recovery == Recovery::go_back_n) {
+        tx.una = sequence;
+        tx.next = sequence;
+    } else if (sequence - tx.una < reach && (tx.acked >> (sequence - tx.una) & 1) == 0) {
+        tx.lost |= std::uint64_t{1} << (sequence - tx.una);
+    }
+    list(packet.slot, now);
+}
+
+// The receiver's pacer: one pull per packet time of its links, flows in the order in which they asked.
+template <class T>
+void NodeEngine<T>::pull_next(std::uint32_t n, std::int64_t now) {
+    auto& node = nodes_[n];
+    while (node.pulled < node.pulls.size()) {
+        auto const entry = node.pulls[node.pulled++];
+        auto const process = static_cast<std::uint32_t>(entry >> 32);
+        auto& rx = rx_[process][static_cast<std::uint32_t>(entry)];
+        if (rx.base == rx.total || rx.first == none) continue;
+        Packet packet;
+        packet.slot = static_cast<std::uint32_t>(entry);
+        answer(n, rx, packet, PacketKind::credit, 0, now);
+        node.pull_at = now + node.pull_gap;
+        return wake(n, node.pull_at, WakeKind::pull, 0, 0);
+    }
+    node.pulls.clear();
+    node.pulled = 0;
+    node.pulling = false;
+}
+
+template <class T>
+void NodeEngine<T>::delivered(std::uint32_t slot, std::int64_t when) {
+    auto& tx = tx_[slot];
+    ++counters_.messages_done;
+    tx.delivered = true;
+    done_digest_[tx.origin] += DigestChain::mix(DigestChain::mix(tx.number + 1) + static_cast<std::uint64_t>(when));
+    deliveries_.push_back({tx.cookie, Time::from_ps(when), Time::from_ps(tx.offered), RankId{tx.origin}, tx.number});
+    if (!T::acks || tx.una == tx.packets) retire(slot);
+}
+
+template <class T>
+void NodeEngine<T>::retire(std::uint32_t slot) {
+    auto& tx = tx_[slot];
+    tx.packets = 0;
+    // Copies of a packet that was sent twice may still be on their way: such a slot is not used again.
+    if (!tx.resent) retired_.push_back({end_, slot});
+}
+
+}  // namespace orrery

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The packet model of one domain behind the seam of the exchange protocol.
+#pragma once
+
+#include "netmodels/exchange/transfer_engine.hpp"
+#include "netmodels/packet/network.hpp"
+#include "netmodels/packet/registry.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace orrery {
+
+// A transfer is a message cut into packets. The network is run window by window, each as soon as time has passed it, so
+// that every transfer offered inside a window is known before it runs; a transfer is therefore told up to one window
+// after it is over, with its exact time. That time is the arrival of its last byte less the latencies of its links,
+// because the exchange protocol adds the latency of the route, which also holds the endpoints' shares.
+class PacketEngine final : public TransferEngine {
+  public:
+    PacketEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, PacketSettings const& settings);
+
+    std::uint32_t open_engine(Rate rate) override;
+    void close_engine(std::uint32_t engine) override { free_engines_.push_back(engine); }
+    void start(Time now, std::span<BundleId const> hops, std::uint32_t engine, Rate cap, std::uint32_t weight,
+               std::int64_t wire_bytes, std::uint64_t cookie) override;
+    void settle(Time) override {}
+    Time next() const override;
+    void advance(Time now, std::vector<TransferDone>& done) override;
+    LinkTraffic& traffic() override { return network_->traffic(); }
+    std::vector<std::uint64_t> starved() const override;
+
+    PacketNetwork const& network() const { return *network_; }
+    PacketFabric const& compiled() const { return compiled_; }
+
+  private:
+    struct Transfer {
+        std::uint64_t cookie = 0;
+        std::int64_t latency = 0;  // ps: of the links of its route
+    };
+
+    Fabric const* fabric_;
+    PacketFabric compiled_;
+    std::unique_ptr<PacketNetwork> network_;
+    Time width_;
+    std::vector<Rate> engine_rate_;
+    std::vector<std::uint32_t> free_engines_;
+    std::vector<Transfer> transfers_;
+    std::vector<std::uint32_t> free_transfers_;
+    Time ran_until_;
+};
+
+}  // namespace orrery
