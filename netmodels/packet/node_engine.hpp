@@ -65,6 +65,9 @@ class NodeEngine final : public PacketNetwork {
         std::uint32_t head = none, tail = none;
         std::int64_t paced_until = 0;  // the sender prepares no bytes before
     };
+    struct Tie {
+        std::uint64_t draw, key;
+    };
     struct Retired {
         std::int64_t since;
         std::uint32_t slot;
@@ -83,6 +86,7 @@ class NodeEngine final : public PacketNetwork {
     void set_thresholds();
     void drain();
     void run_all(std::vector<Packet>& work, std::vector<std::uint32_t>& woken);
+    void settle_ties(std::vector<Packet> const& work, std::uint32_t first, std::uint32_t last);
     void run_node(std::uint32_t node, std::vector<Packet>& work, std::uint32_t first, std::uint32_t last);
     void handle(std::uint32_t node, Packet& packet, std::int64_t now);
     void handle(std::uint32_t node, Wake const& wake);
@@ -97,6 +101,9 @@ class NodeEngine final : public PacketNetwork {
     void enqueue(std::uint32_t node, std::uint32_t port, Packet& packet, std::int64_t now);
     bool admit(std::uint32_t node, std::uint32_t port, Packet const& packet, std::int64_t now);
     void mark(std::uint32_t port, Packet& packet);
+    bool may_leave(Port const& state, Packet const& packet) const;
+    void leave(std::uint32_t port, Packet& packet, std::int64_t now);
+    void wake_port(std::uint32_t port);
     void try_start(std::uint32_t port, std::int64_t now);
     void transmit(std::uint32_t port, Packet packet, std::int64_t now);
     void sent(std::uint32_t port, std::int64_t now);
@@ -158,6 +165,7 @@ class NodeEngine final : public PacketNetwork {
     std::map<std::int64_t, std::vector<std::uint32_t>> woken_;  // nodes by window
     std::vector<Packet> for_switches_, for_endpoints_;          // arrivals of this window
     std::vector<std::uint64_t> keys_;
+    std::vector<Tie> ties_;
     std::vector<std::uint32_t> node_scratch_, count_, touched_, woken_switches_, woken_endpoints_;
     std::int64_t width_ = 0, begin_ = 0, end_ = 0, window_ = 0, ran_until_ = 0;
     std::int64_t data_here_ = 0;

@@ -13,7 +13,9 @@ PortFigures NodeEngine<T>::figures(std::uint32_t port) const {
             .packets = p.packets,
             .drops = p.drops + p.losses,
             .marks = p.marks,
-            .busy_ps = p.busy_ps,
+            .busy_ps = fabric_.port(port).rate == 0
+                           ? 0
+                           : transfer_time(p.bytes, Rate::from_bits_per_s(fabric_.port(port).rate)).ps(),
             .paused_ps = p.paused_ps + (p.paused ? std::max<std::int64_t>(0, ran_until_ - p.paused_since) : 0),
             .max_queue = p.max_queue};
 }
@@ -77,7 +79,7 @@ std::string NodeEngine<T>::diagnosis() const {
     }
     auto const blocked = [&](std::uint32_t p) {
         auto const& port = ports_[p];
-        return !port.sending && port.data.head != none;
+        return port.data.head != none;
     };
     // waits[p]: a port whose packets hold the room that p waits for.
     std::vector<std::uint32_t> waits(ports_.size(), none);

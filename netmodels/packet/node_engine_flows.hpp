@@ -118,7 +118,8 @@ void NodeEngine<T>::list(std::uint32_t slot, std::int64_t now) {
     ready.tail = slot;
     // Ports that idle start once all that becomes ready in this instant is on the list.
     auto const kick = [&](std::uint32_t port) {
-        if (ports_[port].sending || ports_[port].kicked) return;
+        if (ports_[port].busy_until > now) return wake_port(port);
+        if (ports_[port].kicked) return;
         ports_[port].kicked = true;
         wake(node, now, WakeKind::kick, port, port);
     };
@@ -346,7 +347,7 @@ void NodeEngine<T>::answer(std::uint32_t node, Rx& rx, Packet const& packet, Pac
     Packet back;
     back.slot = packet.slot;
     back.origin = fabric_.fabric().nodes()[fabric_.node(node).index()].rank.value() & id_mask;
-    back.count = nodes_[node].count++ & id_mask;
+    back.count = nodes_[node].answers++ & id_mask;
     back.bytes = settings_.ack_bytes & 0x7fff;
     back.hop1 = rx.hop1 & id_mask;
     back.hop2 = rx.hop2 & id_mask;
@@ -369,8 +370,10 @@ void NodeEngine<T>::reply(std::uint32_t node, Packet packet, std::int64_t now) {
     auto const group = fabric_.group(static_cast<std::uint32_t>(packet.in), node);
     auto const port = chooser_.choose(packet, group, node, static_cast<std::uint32_t>(packet.left), true);
     if (port == LinkChooser::no_port) return;
-    pool_.push(ports_[port].control, packet);
-    if (!ports_[port].sending) try_start(port, now);
+    auto& state = ports_[port];
+    if (state.busy_until <= now && state.control.head == none) return transmit(port, packet, now);
+    pool_.push(state.control, packet);
+    if (state.busy_until > now) wake_port(port);
 }
 
 template <class T>

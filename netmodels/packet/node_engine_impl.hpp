@@ -67,6 +67,7 @@ NodeEngine<T>::NodeEngine(PacketFabric const& fabric, DomainMap const& map, Pack
         for (std::uint32_t p = 0; p < ports_.size(); ++p) {
             if (fnmatch(loss.pattern.c_str(), fabric.fabric().link_name(fabric.link(p)).c_str(), 0) != 0) continue;
             ports_[p].loss_below = static_cast<std::uint32_t>(loss.probability * 0x1p32);
+            ports_[p].lossy = true;
             found = true;
         }
         ORRERY_VALIDATE(found, "network.packet.losses: '{}' matches no link", loss.pattern);
@@ -192,15 +193,7 @@ void NodeEngine<T>::run_all(std::vector<Packet>& work, std::vector<std::uint32_t
         auto const last = count_[node];
         count_[node] = 0;
         std::sort(keys_.begin() + first, keys_.begin() + last);
-        for (auto at = first; at + 1 < last; ++at) {
-            auto end = at + 1;
-            while (end < last && keys_[end] >> 32 == keys_[at] >> 32) ++end;
-            if (end == at + 1) continue;
-            std::sort(keys_.begin() + at, keys_.begin() + end, [&](std::uint64_t a, std::uint64_t b) {
-                return tie_(work[static_cast<std::uint32_t>(a)], work[static_cast<std::uint32_t>(b)]);
-            });
-            at = end - 1;
-        }
+        settle_ties(work, first, last);
         run_node(node, work, first, last);
         first = last;
     }
@@ -208,6 +201,24 @@ void NodeEngine<T>::run_all(std::vector<Packet>& work, std::vector<std::uint32_t
         if (nodes_[node].ran != window_) run_node(node, work, 0, 0);
     work.clear();
     woken.clear();
+}
+
+// Traffic in lockstep has many arrivals at one instant, so each draws once.
+template <class T>
+void NodeEngine<T>::settle_ties(std::vector<Packet> const& work, std::uint32_t first, std::uint32_t last) {
+    for (auto at = first; at + 1 < last; ++at) {
+        if (keys_[at] >> 32 != keys_[at + 1] >> 32) continue;
+        ties_.clear();
+        auto end = at;
+        for (; end < last && keys_[end] >> 32 == keys_[at] >> 32; ++end)
+            ties_.push_back({tie_.draw(work[static_cast<std::uint32_t>(keys_[end])]), keys_[end]});
+        std::sort(ties_.begin(), ties_.end(), [&](Tie const& a, Tie const& b) {
+            if (a.draw != b.draw) return a.draw < b.draw;
+            return tie_(work[static_cast<std::uint32_t>(a.key)], work[static_cast<std::uint32_t>(b.key)]);
+        });
+        for (auto const& tie : ties_) keys_[at++] = tie.key;
+        --at;
+    }
 }
 
 // Arrivals and own events of one node in one order: time, own events first, then by key or fair tie.
@@ -264,7 +275,8 @@ void NodeEngine<T>::handle(std::uint32_t node, Wake const& wake) {
             return pull_next(node, wake.when);
         case WakeKind::kick:
             ports_[wake.what].kicked = false;
-            if (!ports_[wake.what].sending) try_start(wake.what, wake.when);
+            if (ports_[wake.what].busy_until <= wake.when) return try_start(wake.what, wake.when);
+            return wake_port(wake.what);
     }
 }
 
@@ -272,13 +284,18 @@ template <class T>
 void NodeEngine<T>::push(std::int64_t when, Packet packet, std::uint32_t node) {
     if (!mine(node)) return ship(share_.owner[node], when, packet, 0);
     if (packet.kind() == PacketKind::data && !to_upstream(packet)) ++data_here_;
-    auto const ahead = when - begin_;
-    packet.offset = static_cast<std::uint32_t>(ahead % width_);
-    if (ahead < width_) {
-        ORRERY_EXPECT(fabric_.is_endpoint(node));
-        return for_endpoints_.push_back(packet);
+    auto ahead = when - begin_;
+    auto window = window_;
+    if (ahead < 3 * width_) [[likely]] {
+        for (; ahead >= width_; ++window) ahead -= width_;
+    } else {
+        window += ahead / width_;
+        ahead %= width_;
     }
-    calendar_.push(window_ + ahead / width_, packet);
+    packet.offset = static_cast<std::uint32_t>(ahead);
+    if (window > window_) return calendar_.push(window, packet);
+    ORRERY_EXPECT(fabric_.is_endpoint(node));
+    for_endpoints_.push_back(packet);
 }
 
 template <class T>

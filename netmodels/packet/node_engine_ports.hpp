@@ -16,9 +16,9 @@ void NodeEngine<T>::forward(std::uint32_t node, Packet& packet, std::int64_t now
         settings_.load_balancing != LoadBalancing::adaptive
             ? chooser_.choose(packet, group, node, left, false)
             : chooser_.least(packet, group, node, left, false, [&](std::uint32_t p) {
-                  auto const& state = ports_[p];
-                  // Bytes ahead of it in units of time: what is queued, at the speed of the link.
-                  return (state.data.bytes + state.sending_bytes) * fabric_.port(p).mtu_time / fabric_.mtu();
+                  // What is ahead of it, in time at the speed of the link.
+                  return std::max<std::int64_t>(0, ports_[p].busy_until - now) +
+                         ports_[p].data.bytes * fabric_.port(p).mtu_time / fabric_.mtu();
               });
     if (port == LinkChooser::no_port) {
         ++counters_.blocked;
@@ -43,7 +43,7 @@ void NodeEngine<T>::forward(std::uint32_t node, Packet& packet, std::int64_t now
 template <class T>
 void NodeEngine<T>::enqueue(std::uint32_t node, std::uint32_t port, Packet& packet, std::int64_t now) {
     auto& state = ports_[port];
-    bool const control = packet.kind() != PacketKind::data || packet.trimmed;
+    bool control = packet.kind() != PacketKind::data || packet.trimmed;
     if (!control) {
         auto& histogram = queues_[class_of_[fabric_.port(port).bundle]];
         auto const queued = static_cast<std::uint64_t>(state.data.bytes) / fabric_.mtu();
@@ -58,10 +58,36 @@ void NodeEngine<T>::enqueue(std::uint32_t node, std::uint32_t port, Packet& pack
             ++state.drops;
         }
     }
+    control = control || packet.trimmed;
+    if (state.busy_until <= now && state.control.head == none && (control || may_leave(state, packet))) {
+        if (!control) leave(port, packet, now);
+        return transmit(port, packet, now);
+    }
     if (packet.kind() == PacketKind::data) ++data_here_;
-    pool_.push(packet.trimmed || control ? state.control : state.data, packet);
+    pool_.push(control ? state.control : state.data, packet);
     state.max_queue = std::max(state.max_queue, state.data.bytes);
-    if (!state.sending) try_start(port, now);
+    if (state.busy_until > now) wake_port(port);
+}
+
+// Is this packet the next of the port's data, and may it be sent?
+template <class T>
+bool NodeEngine<T>::may_leave(Port const& state, Packet const& packet) const {
+    return state.data.head == none && !state.paused && static_cast<std::int64_t>(packet.bytes) <= state.credit;
+}
+
+// Its room in the switch is free from its first bit on: memory is handed back in cells, not in packets.
+template <class T>
+void NodeEngine<T>::leave(std::uint32_t port, Packet& packet, std::int64_t now) {
+    mark(port, packet);
+    release(static_cast<std::uint32_t>(packet.in), static_cast<std::uint32_t>(packet.bytes), now);
+}
+
+template <class T>
+void NodeEngine<T>::wake_port(std::uint32_t port) {
+    auto& state = ports_[port];
+    if (state.woken) return;
+    state.woken = true;
+    wake(fabric_.from(port), state.busy_until, WakeKind::port, port, port);
 }
 
 template <class T>
@@ -172,7 +198,8 @@ void NodeEngine<T>::notified(Packet const& packet, std::int64_t now) {
         if (state.paused) state.paused_ps += now - state.paused_since;
         state.paused = false;
     }
-    if (!state.sending) try_start(port, now);
+    if (state.busy_until <= now) return try_start(port, now);
+    if (state.data.head != none || fabric_.is_endpoint(fabric_.from(port))) wake_port(port);
 }
 
 template <class T>
@@ -193,7 +220,7 @@ void NodeEngine<T>::try_start(std::uint32_t port, std::int64_t now) {
     if (bytes > state.credit) return;
     --data_here_;
     auto packet = pool_.pop(state.data);
-    mark(port, packet);
+    leave(port, packet, now);
     transmit(port, packet, now);
 }
 
@@ -204,22 +231,19 @@ void NodeEngine<T>::transmit(std::uint32_t port, Packet packet, std::int64_t now
     auto const bytes = static_cast<std::uint32_t>(packet.bytes);
     auto const time = fabric_.serialisation(port, bytes);
     bool const data = packet.kind() == PacketKind::data && !packet.trimmed;
-    state.sending = true;
-    state.sending_data = data && !fabric_.is_endpoint(fabric_.from(port));
-    state.sending_bytes = bytes;
-    state.sending_in = static_cast<std::uint32_t>(packet.in);
     state.busy_until = now + time;
-    state.busy_ps += time;
     state.bytes += bytes;
     ++state.packets;
     ++counters_.hops;
     state.chain = (state.chain + static_cast<std::uint64_t>(now) + (std::uint64_t{packet.origin} << 40) + packet.count) *
                   0x9e3779b97f4a7c15U;
     meter_.add(state.bin, spec.bundle, now, bytes);
-    wake(fabric_.from(port), now + time, WakeKind::port, port, port);
+    auto const flows = settings_.load_balancing == LoadBalancing::ecmp ? port : spec.bundle;
+    if (state.control.head != none || (state.data.head != none && !state.paused) || ready_[flows].head != none)
+        wake_port(port);
     // The buffer of an endpoint is its memory: only switches give credit.
     if (data && settings_.lossless == Lossless::credit && !fabric_.is_endpoint(spec.to)) state.credit -= bytes;
-    if (state.loss_below > 0) {
+    if (state.lossy) [[unlikely]] {
         auto const draw = DigestChain::mix((std::uint64_t{fabric_.link(port).value()} << 32 | state.packets) ^ tie_.salt);
         if (static_cast<std::uint32_t>(draw >> 32) < state.loss_below) {
             ++counters_.lost;
@@ -236,14 +260,13 @@ void NodeEngine<T>::transmit(std::uint32_t port, Packet packet, std::int64_t now
     push(arrival, packet, spec.to);
 }
 
-// The last bit has left.
+// The last bit has left while something waited.
 template <class T>
 void NodeEngine<T>::sent(std::uint32_t port, std::int64_t now) {
     auto& state = ports_[port];
-    state.sending = false;
-    if (state.sending_data) release(state.sending_in, state.sending_bytes, now);
-    state.sending_bytes = 0;
-    try_start(port, now);
+    state.woken = false;
+    if (state.busy_until <= now) return try_start(port, now);
+    wake_port(port);
 }
 
 template <class T>

@@ -60,20 +60,22 @@ class WaitingPool {
     std::uint32_t free_ = none;
 };
 
-// An output port and, for the link that it feeds, what the far end says about its buffer.
-struct Port {
+// An output port and, for the link that it feeds, what the far end says about its buffer. Two cache lines. A port that
+// has nothing queued keeps no event: it is busy until `busy_until`, and whoever comes earlier asks for a wake then.
+struct alignas(64) Port {
     Fifo data, control;
     std::int64_t busy_until = 0, credit = 0;
-    std::int64_t paused_since = 0, paused_ps = 0;
     std::uint64_t chain = 0;
+    std::uint32_t packets = 0;
+    bool woken = false, paused = false, kicked = false, lossy = false;
+
     OpenBin bin;
-    std::int64_t bytes = 0, busy_ps = 0, max_queue = 0;
-    std::uint32_t packets = 0, drops = 0, marks = 0, losses = 0;
+    std::int64_t bytes = 0, max_queue = 0;
+    std::int64_t paused_since = 0, paused_ps = 0;
+    std::uint32_t drops = 0, marks = 0, losses = 0;
     std::uint32_t loss_below = 0;  // a draw of 32 bits below this loses the packet
-    // Of the packet on the wire, to be released when its last bit has left.
-    std::uint32_t sending_bytes = 0, sending_in = none;
-    bool sending = false, sending_data = false, paused = false, kicked = false;
 };
+static_assert(sizeof(Port) == 128);
 
 // The input side of a link into a switch: what of the switch's buffer its packets hold.
 struct Ingress {
@@ -101,7 +103,8 @@ struct Node {
     std::int64_t shared = 0;  // bytes in its buffers
     std::int64_t registered = -1;  // window for which it is on the list
     std::int64_t ran = -1;         // last window in which it was run
-    std::uint32_t count = 0;       // packets it has originated
+    std::uint32_t count = 0;       // packets of data it has originated: they are dealt over links in turn
+    std::uint32_t answers = 0;     // and all others
     // Receiver-driven transports: flows that wait for their pull, and when the next may be sent.
     std::vector<std::uint64_t> pulls;  // process << 32 | slot
     std::size_t pulled = 0;
