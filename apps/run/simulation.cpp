@@ -112,11 +112,11 @@ Simulation::Share Simulation::share() const {
         share.delivered_bytes += domain->counters().delivered_bytes;
         if (auto const* packets = dynamic_cast<PacketEngine const*>(&domain->engine())) {
             auto const counters = packets->network().counters();
-            share.packet_hops += counters.hops;
             ORRERY_ENSURE(counters.injected == counters.delivered + counters.dropped + packets->network().in_flight(),
                           "packets are not conserved: {} injected, {} delivered, {} dropped, {} in flight",
                           counters.injected, counters.delivered, counters.dropped, packets->network().in_flight());
             share.digest.add(packets->network().digest());
+            share.packets.add(counters);
         }
         auto const bundles = job_->domain_map().bundles(domain->domain());
         for (std::size_t b = 0; b < bundles.size(); ++b) {
@@ -148,6 +148,9 @@ std::vector<std::string> Simulation::waiting() const {
             }
             lines.push_back(std::move(line));
         }
+    for (auto const& domain : domains_)
+        if (auto const* packets = dynamic_cast<PacketEngine const*>(&domain->engine()))
+            if (auto text = packets->network().diagnosis(); !text.empty() && !lines.empty()) lines.push_back(text);
     for (auto const& rank : ranks_)
         if (!rank->finished() && lines.size() < 8) lines.push_back(rank->waiting_for());
     return lines;

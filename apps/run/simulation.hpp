@@ -6,6 +6,7 @@
 #include "apps/run/job.hpp"
 #include "apps/run/run_sink.hpp"
 #include "core/window_loop.hpp"
+#include "netmodels/packet/network.hpp"
 #include "workloads/programs/moe_rank.hpp"
 #include "workloads/programs/moe_traffic.hpp"
 
@@ -40,7 +41,7 @@ class Simulation {
     struct Share {
         Digest digest;
         std::int64_t flows = 0, injected_bytes = 0, delivered_bytes = 0;
-        std::int64_t packet_hops = 0;
+        PacketCounters packets;
         std::int64_t unfinished_ranks = 0;
         Time last_finish;
         std::vector<std::int64_t> bundle_bytes, bundle_payload;  // by BundleId of the whole fabric

@@ -64,6 +64,7 @@ class NodeEngine final : public PacketNetwork {
     struct Ready {
         std::uint32_t head = none, tail = none;
         std::int64_t paced_until = 0;  // the sender prepares no bytes before
+        bool waiting = false;          // a wake at paced_until is set
     };
     struct Tie {
         std::uint64_t draw, key;
@@ -120,6 +121,7 @@ class NodeEngine final : public PacketNetwork {
     void list(std::uint32_t slot, std::int64_t now);
     bool has_to_send(Tx const& tx) const;
     bool pull_from_flow(std::uint32_t port, std::int64_t now);
+    void prepared(std::uint32_t node, std::uint32_t list, std::int64_t now);
     void send_packet(std::uint32_t slot, std::uint32_t port, std::int64_t now);
     void arm(std::uint32_t slot, std::int64_t now);
     void timed_out(std::uint32_t slot, std::int64_t now);

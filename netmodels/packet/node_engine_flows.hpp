@@ -136,18 +136,36 @@ bool NodeEngine<T>::pull_from_flow(std::uint32_t port, std::int64_t now) {
     while (ready.head != none) {
         auto const slot = ready.head;
         auto& tx = tx_[slot];
+        if (has_to_send(tx)) {
+            if (tx.pace > 0 && now < ready.paced_until) {  // whose turn it is stays so
+                if (!ready.waiting) wake(fabric_.from(port), ready.paced_until, WakeKind::prepared, at, at);
+                ready.waiting = true;
+                return false;
+            }
+            ready.head = tx.link;
+            tx.listed = false;
+            send_packet(slot, port, now);
+            return true;
+        }
         ready.head = tx.link;
         tx.listed = false;
-        if (!has_to_send(tx)) continue;
-        if (tx.pace > 0 && now < ready.paced_until) {
-            tx.paced = true;
-            wake(fabric_.from(port), ready.paced_until, WakeKind::pace, tx.number, slot);
-            continue;
-        }
-        send_packet(slot, port, now);
-        return true;
     }
     return false;
+}
+
+// The sender has prepared the next packet: one of the ports that idle takes it.
+template <class T>
+void NodeEngine<T>::prepared(std::uint32_t node, std::uint32_t at, std::int64_t now) {
+    ready_[at].waiting = false;
+    if (settings_.load_balancing == LoadBalancing::ecmp) {
+        if (ports_[at].busy_until <= now) try_start(at, now);
+        return;
+    }
+    auto const group = fabric_.group(at, node);
+    for (std::uint32_t m = 0; m < group.count; ++m) {
+        auto const port = group.first + (m + nodes_[node].count) % group.count;
+        if (ports_[port].busy_until <= now) try_start(port, now);
+    }
 }
 
 template <class T>

@@ -93,7 +93,7 @@ struct Wake {
     friend bool later(Wake const& a, Wake const& b) { return a.when != b.when ? a.when > b.when : a.key > b.key; }
 };
 
-enum class WakeKind : std::uint8_t { port = 0, start = 1, pace = 2, timeout = 3, emit = 4, pull = 5, enqueue = 6, kick = 7 };
+enum class WakeKind : std::uint8_t { port = 0, start = 1, pace = 2, timeout = 3, emit = 4, pull = 5, enqueue = 6, kick = 7, prepared = 8 };
 inline std::uint64_t wake_key(WakeKind kind, std::uint64_t id) {
     return static_cast<std::uint64_t>(kind) << 56 | (id & 0xffffffffffffffU);
 }
