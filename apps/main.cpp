@@ -22,6 +22,7 @@ Examples:
   orrery run scenarios/cloudmatrix384_decode.yaml
   orrery run SCENARIO --set workload.ep=64 --set network.model=analytic --out results/ep64
   orrery check SCENARIO --processes 8
+  orrery compare-models scenarios/single_switch_ep8.yaml
   mpirun -n 4 orrery run SCENARIO --out results/four
   orrery verify
 Exit codes: 0 complete, 1 internal error, 2 bad input, 3 the workload cannot finish,
@@ -31,6 +32,7 @@ Exit codes: 0 complete, 1 internal error, 2 bad input, 3 the workload cannot fin
 struct Arguments {
     RunArguments run;
     CheckArguments check;
+    ScenarioArguments compare;
     std::string until, memory_limit, walltime;
 };
 
@@ -85,6 +87,7 @@ ExitCode dispatch(World const& world, CLI::App const& app, Arguments& a) {
         return run_command(world, a.run);
     }
     if (app.got_subcommand("check")) return check_command(world, a.check);
+    if (app.got_subcommand("compare-models")) return compare_models_command(world, a.compare);
     if (app.got_subcommand("verify")) return verify_command(world);
     if (app.got_subcommand("doctor")) return doctor_command(world);
     return reference_command(world);
@@ -118,6 +121,8 @@ int main(int argc, char** argv) {
     Arguments arguments;
     add_run(app, arguments);
     add_check(app, arguments);
+    add_scenario(app.add_subcommand("compare-models", "Simulate a scenario with the flow and the packet model; show both"),
+                 arguments.compare);
     app.add_subcommand("verify", "Run closed-form cases on this machine: expected, got, error, pass or fail");
     app.add_subcommand("doctor", "Check MPI, HDF5, scratch space and cores");
     app.add_subcommand("reference", "Print the scenario reference (docs/scenario.md)");

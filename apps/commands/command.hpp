@@ -40,6 +40,9 @@ struct CheckArguments {
 };
 ExitCode check_command(World const& world, CheckArguments const& arguments);
 
+// Runs the scenario with the flow model and with the packet model and shows both.
+ExitCode compare_models_command(World const& world, ScenarioArguments const& arguments);
+
 ExitCode verify_command(World const& world);
 ExitCode doctor_command(World const& world);
 ExitCode reference_command(World const& world);

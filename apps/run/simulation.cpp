@@ -117,6 +117,14 @@ Simulation::Share Simulation::share() const {
                           counters.injected, counters.delivered, counters.dropped, packets->network().in_flight());
             share.digest.add(packets->network().digest());
             share.packets.add(counters);
+            share.bundle_sent.resize(share.bundle_bytes.size());
+            share.bundle_queue.resize(share.bundle_bytes.size());
+            for (std::uint32_t p = 0; p < packets->compiled().port_count(); ++p) {
+                auto const bundle = job_->fabric().links()[packets->compiled().link(p).index()].bundle.index();
+                auto const figures = packets->network().figures(p);
+                share.bundle_sent[bundle] += figures.bytes;
+                share.bundle_queue[bundle] = std::max(share.bundle_queue[bundle], figures.max_queue);
+            }
         }
         auto const bundles = job_->domain_map().bundles(domain->domain());
         for (std::size_t b = 0; b < bundles.size(); ++b) {

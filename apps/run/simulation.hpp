@@ -42,6 +42,8 @@ class Simulation {
         Digest digest;
         std::int64_t flows = 0, injected_bytes = 0, delivered_bytes = 0;
         PacketCounters packets;
+        // Of the packet model: what was really sent (acknowledgements and repetitions too), and the longest queue.
+        std::vector<std::int64_t> bundle_sent, bundle_queue;
         std::int64_t unfinished_ranks = 0;
         Time last_finish;
         std::vector<std::int64_t> bundle_bytes, bundle_payload;  // by BundleId of the whole fabric

@@ -5,6 +5,8 @@
 #include "core/digest.hpp"
 #include "netmodels/packet/packet_fabric.hpp"
 
+#include <bit>
+
 namespace orrery {
 
 class LinkChooser {
@@ -22,17 +24,22 @@ class LinkChooser {
     LoadBalancing balancing() const { return balancing_; }
 
     // The position that spraying or hashing gives a packet among `count` links at a node. Spraying deals each origin's
-    // packets in turn, origins staggered; behind the origin's own links in turns of those, so that both levels are
-    // covered.
+    // packets in rounds that use every link once, each round turned by a hash: dealt in plain turns, origins that send to
+    // their targets in turn as well would all reach one target over the same link.
     std::uint32_t position(Packet const& packet, std::uint32_t node, std::uint32_t count, bool at_origin) const {
-        auto const origin = static_cast<std::uint32_t>(packet.origin), number = static_cast<std::uint32_t>(packet.count);
+        auto const number = static_cast<std::uint32_t>(packet.count);
         if (balancing_ == LoadBalancing::ecmp) {
             auto const pair = static_cast<std::uint64_t>(packet.origin) << 24 | packet.last;
             auto const draw = DigestChain::mix(pair ^ DigestChain::mix(seed_ + (per_switch_ ? node + 1U : 0U)));
             return static_cast<std::uint32_t>((draw >> 32) * count >> 32);
         }
-        auto const turn = (at_origin || fanout_ == 1 ? number : number / fanout_) + origin;
-        return (count & (count - 1)) == 0 ? turn & (count - 1) : turn % count;
+        auto const dealt = at_origin || fanout_ == 1 ? number : number / fanout_;
+        bool const binary = (count & (count - 1)) == 0;
+        auto const round = binary ? dealt >> std::countr_zero(count) : dealt / count;
+        auto const turned = DigestChain::mix((static_cast<std::uint64_t>(packet.origin) << 32 | round) ^
+                                             (at_origin ? seed_ : ~seed_));
+        auto const turn = dealt + static_cast<std::uint32_t>(turned >> 40);
+        return binary ? turn & (count - 1) : turn % count;
     }
 
     // For spraying and hashing; a link behind which the target cannot be reached is passed over. Returns `no_port` when

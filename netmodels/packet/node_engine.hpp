@@ -64,7 +64,9 @@ class NodeEngine final : public PacketNetwork {
     struct Ready {
         std::uint32_t head = none, tail = none;
         std::int64_t paced_until = 0;  // the sender prepares no bytes before
-        bool waiting = false;          // a wake at paced_until is set
+        std::int64_t fed_at = 0;       // a wake for then is set, when `waiting`
+        std::uint32_t count = 0;       // packets of data so far: they are dealt over the links in turn
+        bool waiting = false;
     };
     struct Tie {
         std::uint64_t draw, key;
@@ -120,8 +122,13 @@ class NodeEngine final : public PacketNetwork {
     std::uint32_t ready_of(Tx const& tx, std::uint32_t node) const;
     void list(std::uint32_t slot, std::int64_t now);
     bool has_to_send(Tx const& tx) const;
-    bool pull_from_flow(std::uint32_t port, std::int64_t now);
-    void prepared(std::uint32_t node, std::uint32_t list, std::int64_t now);
+    std::uint32_t list_of(std::uint32_t port) const {
+        return settings_.load_balancing == LoadBalancing::ecmp ? port : fabric_.port(port).bundle;
+    }
+    void feed_at(std::uint32_t node, std::uint32_t list, std::int64_t when);
+    void feed(std::uint32_t node, std::uint32_t list, std::int64_t now);
+    bool open_for_data(std::uint32_t port) const;
+    std::uint32_t next_port(Tx const& tx, std::uint32_t node, std::uint32_t list) const;
     void send_packet(std::uint32_t slot, std::uint32_t port, std::int64_t now);
     void arm(std::uint32_t slot, std::int64_t now);
     void timed_out(std::uint32_t slot, std::int64_t now);

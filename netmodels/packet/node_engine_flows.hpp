@@ -116,55 +116,70 @@ void NodeEngine<T>::list(std::uint32_t slot, std::int64_t now) {
     else
         tx_[ready.tail].link = slot;
     ready.tail = slot;
-    // Ports that idle start once all that becomes ready in this instant is on the list.
-    auto const kick = [&](std::uint32_t port) {
-        if (ports_[port].busy_until > now) return wake_port(port);
-        if (ports_[port].kicked) return;
-        ports_[port].kicked = true;
-        wake(node, now, WakeKind::kick, port, port);
-    };
-    if (settings_.load_balancing == LoadBalancing::ecmp) return kick(at);
-    auto const group = fabric_.group(tx.first, node);
-    for (std::uint32_t m = 0; m < group.count; ++m) kick(group.first + m);
+    // Ports start once all that becomes ready in this instant is on the list.
+    feed_at(node, at, now);
 }
 
-// The port is free: the next flow in turn sends one packet.
 template <class T>
-bool NodeEngine<T>::pull_from_flow(std::uint32_t port, std::int64_t now) {
-    auto const at = settings_.load_balancing == LoadBalancing::ecmp ? port : fabric_.port(port).bundle;
+void NodeEngine<T>::feed_at(std::uint32_t node, std::uint32_t at, std::int64_t when) {
+    auto& ready = ready_[at];
+    if (ready.waiting && ready.fed_at <= when) return;
+    ready.waiting = true;
+    ready.fed_at = when;
+    wake(node, when, WakeKind::feed, at, at);
+}
+
+template <class T>
+bool NodeEngine<T>::open_for_data(std::uint32_t port) const {
+    auto const& state = ports_[port];
+    return !state.paused && state.credit >= static_cast<std::int64_t>(fabric_.mtu());
+}
+
+// The port over which the next packet of a flow leaves: as dealt, or the next one that may send at all.
+template <class T>
+std::uint32_t NodeEngine<T>::next_port(Tx const& tx, std::uint32_t node, std::uint32_t at) const {
+    if (settings_.load_balancing == LoadBalancing::ecmp) return open_for_data(at) ? at : LinkChooser::no_port;
+    auto const group = fabric_.group(tx.first, node);
+    Packet packet;
+    packet.origin = tx.origin & id_mask;
+    packet.count = ready_[at].count & id_mask;
+    packet.hop1 = tx.hop1 & id_mask;
+    packet.hop2 = tx.hop2 & id_mask;
+    packet.last = tx.last & id_mask;
+    if (settings_.load_balancing == LoadBalancing::adaptive) {
+        auto const port = chooser_.least(packet, group, node, tx.left, true, [&](std::uint32_t p) {
+            return open_for_data(p) ? ports_[p].busy_until : PacketSettings::unbounded;
+        });
+        return port != LinkChooser::no_port && open_for_data(port) ? port : LinkChooser::no_port;
+    }
+    auto port = chooser_.choose(packet, group, node, tx.left, true);
+    for (std::uint32_t tried = 0; tried < group.count && port != LinkChooser::no_port; ++tried) {
+        if (open_for_data(port) && fabric_.leads_on(port, packet, tx.left)) return port;
+        port = port + 1 == group.first + group.count ? group.first : port + 1;
+    }
+    return LinkChooser::no_port;
+}
+
+// Flows in turn, packet by packet, as long as the port of the next packet is free.
+template <class T>
+void NodeEngine<T>::feed(std::uint32_t node, std::uint32_t at, std::int64_t now) {
     auto& ready = ready_[at];
     while (ready.head != none) {
         auto const slot = ready.head;
         auto& tx = tx_[slot];
         if (has_to_send(tx)) {
-            if (tx.pace > 0 && now < ready.paced_until) {  // whose turn it is stays so
-                if (!ready.waiting) wake(fabric_.from(port), ready.paced_until, WakeKind::prepared, at, at);
-                ready.waiting = true;
-                return false;
-            }
+            // Whose turn it is stays so while its bytes are being prepared or its port is busy.
+            if (tx.pace > 0 && now < ready.paced_until) return feed_at(node, at, ready.paced_until);
+            auto const port = next_port(tx, node, at);
+            if (port == LinkChooser::no_port) return;
+            if (ports_[port].busy_until > now || ports_[port].control.head != none) return wake_port(port);
             ready.head = tx.link;
             tx.listed = false;
             send_packet(slot, port, now);
-            return true;
+            continue;
         }
         ready.head = tx.link;
         tx.listed = false;
-    }
-    return false;
-}
-
-// The sender has prepared the next packet: one of the ports that idle takes it.
-template <class T>
-void NodeEngine<T>::prepared(std::uint32_t node, std::uint32_t at, std::int64_t now) {
-    ready_[at].waiting = false;
-    if (settings_.load_balancing == LoadBalancing::ecmp) {
-        if (ports_[at].busy_until <= now) try_start(at, now);
-        return;
-    }
-    auto const group = fabric_.group(at, node);
-    for (std::uint32_t m = 0; m < group.count; ++m) {
-        auto const port = group.first + (m + nodes_[node].count) % group.count;
-        if (ports_[port].busy_until <= now) try_start(port, now);
     }
 }
 
@@ -190,7 +205,7 @@ void NodeEngine<T>::send_packet(std::uint32_t slot, std::uint32_t port, std::int
     Packet packet;
     packet.slot = slot;
     packet.origin = tx.origin & id_mask;
-    packet.count = nodes_[node].count++ & id_mask;
+    packet.count = ready_[list_of(port)].count++ & id_mask;
     packet.bytes = (final ? tx.last_bytes : settings_.mtu) & 0x7fff;
     packet.turn = tx.turn ? 1 : 0;
     packet.hop1 = tx.hop1 & id_mask;
@@ -202,8 +217,7 @@ void NodeEngine<T>::send_packet(std::uint32_t slot, std::uint32_t port, std::int
     ++counters_.injected;
     auto const bytes = static_cast<std::uint32_t>(packet.bytes);
     if (tx.pace > 0)
-        ready_[settings_.load_balancing == LoadBalancing::ecmp ? port : tx.first].paced_until =
-            now + PacketFabric::ceil_time(bytes, tx.pace);
+        ready_[list_of(port)].paced_until = now + PacketFabric::ceil_time(bytes, tx.pace);
     transport_.sent(tx.sender, sequence, now);
     auto const gap = transport_.gap(tx.sender, bytes, now);
     transmit(port, packet, now);

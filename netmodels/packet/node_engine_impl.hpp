@@ -273,12 +273,11 @@ void NodeEngine<T>::handle(std::uint32_t node, Wake const& wake) {
         }
         case WakeKind::pull:
             return pull_next(node, wake.when);
-        case WakeKind::prepared:
-            return prepared(node, wake.what, wake.when);
-        case WakeKind::kick:
-            ports_[wake.what].kicked = false;
-            if (ports_[wake.what].busy_until <= wake.when) return try_start(wake.what, wake.when);
-            return wake_port(wake.what);
+        case WakeKind::feed: {
+            auto& ready = ready_[wake.what];
+            if (ready.waiting && ready.fed_at == wake.when) ready.waiting = false;
+            return feed(node, wake.what, wake.when);
+        }
     }
 }
 

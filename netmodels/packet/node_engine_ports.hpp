@@ -210,11 +210,8 @@ void NodeEngine<T>::try_start(std::uint32_t port, std::int64_t now) {
         if (packet.kind() == PacketKind::data) --data_here_;
         return transmit(port, packet, now);
     }
+    if (fabric_.is_endpoint(fabric_.from(port))) return feed(fabric_.from(port), list_of(port), now);
     if (state.paused) return;
-    if (fabric_.is_endpoint(fabric_.from(port))) {
-        if (state.credit >= static_cast<std::int64_t>(fabric_.mtu())) pull_from_flow(port, now);
-        return;
-    }
     if (state.data.head == none) return;
     auto const bytes = static_cast<std::int64_t>(pool_.front(state.data).bytes);
     if (bytes > state.credit) return;
@@ -238,8 +235,7 @@ void NodeEngine<T>::transmit(std::uint32_t port, Packet packet, std::int64_t now
     state.chain = (state.chain + static_cast<std::uint64_t>(now) + (std::uint64_t{packet.origin} << 40) + packet.count) *
                   0x9e3779b97f4a7c15U;
     meter_.add(state.bin, spec.bundle, now, bytes);
-    auto const flows = settings_.load_balancing == LoadBalancing::ecmp ? port : spec.bundle;
-    if (state.control.head != none || (state.data.head != none && !state.paused) || ready_[flows].head != none)
+    if (state.control.head != none || (state.data.head != none && !state.paused) || ready_[list_of(port)].head != none)
         wake_port(port);
     // The buffer of an endpoint is its memory: only switches give credit.
     if (data && settings_.lossless == Lossless::credit && !fabric_.is_endpoint(spec.to)) state.credit -= bytes;

@@ -67,7 +67,7 @@ struct alignas(64) Port {
     std::int64_t busy_until = 0, credit = 0;
     std::uint64_t chain = 0;
     std::uint32_t packets = 0;
-    bool woken = false, paused = false, kicked = false, lossy = false;
+    bool woken = false, paused = false, lossy = false;
 
     OpenBin bin;
     std::int64_t bytes = 0, max_queue = 0;
@@ -93,7 +93,7 @@ struct Wake {
     friend bool later(Wake const& a, Wake const& b) { return a.when != b.when ? a.when > b.when : a.key > b.key; }
 };
 
-enum class WakeKind : std::uint8_t { port = 0, start = 1, pace = 2, timeout = 3, emit = 4, pull = 5, enqueue = 6, kick = 7, prepared = 8 };
+enum class WakeKind : std::uint8_t { port = 0, start = 1, pace = 2, timeout = 3, emit = 4, pull = 5, enqueue = 6, feed = 7 };
 inline std::uint64_t wake_key(WakeKind kind, std::uint64_t id) {
     return static_cast<std::uint64_t>(kind) << 56 | (id & 0xffffffffffffffU);
 }
@@ -103,8 +103,7 @@ struct Node {
     std::int64_t shared = 0;  // bytes in its buffers
     std::int64_t registered = -1;  // window for which it is on the list
     std::int64_t ran = -1;         // last window in which it was run
-    std::uint32_t count = 0;       // packets of data it has originated: they are dealt over links in turn
-    std::uint32_t answers = 0;     // and all others
+    std::uint32_t answers = 0;     // packets other than data that it has originated
     // Receiver-driven transports: flows that wait for their pull, and when the next may be sent.
     std::vector<std::uint64_t> pulls;  // process << 32 | slot
     std::size_t pulled = 0;
@@ -136,7 +135,6 @@ struct Rx {
     std::int64_t last = 0, next_cnp = 0;
     std::uint32_t base = 0, total = none;
     std::uint32_t first = none, hop1 = 0, hop2 = 0, back = 0;
-    std::uint32_t pulled = 0;
     std::uint8_t left = 0;
     bool nacked = false, turn = false;
 };

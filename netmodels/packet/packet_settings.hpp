@@ -30,13 +30,6 @@ struct LinkLoss {
     double probability = 0;
 };
 
-// A change of links at a simulated time.
-struct LinkChange {
-    std::string pattern;
-    Time when;
-    double rate_factor = 1;  // of the nominal rate; 0: down
-};
-
 struct PacketSettings {
     static constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
@@ -68,7 +61,6 @@ struct PacketSettings {
     std::uint32_t ack_bytes = 64;
 
     std::vector<LinkLoss> losses;
-    std::vector<LinkChange> changes;
 
     Time bin_width = Time::from_ps(100'000'000);
 };

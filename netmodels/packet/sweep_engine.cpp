@@ -347,6 +347,7 @@ void SweepEngine::walk(std::uint32_t place, std::uint64_t* first, std::uint64_t*
     settle_ties(first, last);
     auto port = place;
     for (auto* key = first; key != last; ++key) {
+        if (key + 2 < last) __builtin_prefetch(&calendar_.at(index_of(key[2])));
         auto& packet = calendar_.at(index_of(*key));  // read for the last time: it may be changed in place
         auto arrival = begin_ + offset_of(*key);
         auto const left = static_cast<std::uint32_t>(packet.left) - 1;
@@ -383,7 +384,10 @@ void SweepEngine::walk(std::uint32_t place, std::uint64_t* first, std::uint64_t*
             drop(packet, port);
             continue;
         }
-        auto const queued = static_cast<std::uint64_t>(wait / fabric_.port(port).mtu_time);
+        auto const full = fabric_.port(port).mtu_time;
+        // A 32-bit division takes half the time of a 64-bit one, and nearly every wait is below 4 ms.
+        auto const queued = ((wait | full) >> 32) == 0 ? static_cast<std::uint32_t>(wait) / static_cast<std::uint32_t>(full)
+                                                       : static_cast<std::uint64_t>(wait / full);
         ++histogram[std::min<std::size_t>(queue_buckets - 1, 1 + static_cast<std::size_t>(std::bit_width(queued)))];
         state.max_wait = std::max(state.max_wait, wait);
         packet.left = left & 3;

@@ -143,7 +143,7 @@ TEST(DryRun, EveryVariantAndModelIsTheSameOnThree) {
     TinyDirectory const directory("  ep_groups: 1\n");
     int count = 0;
     for (auto const* variant : {"fused", "pull", "alltoall"})
-        for (auto const* model : {"flow", "analytic"})
+        for (auto const* model : {"flow", "packet", "analytic"})
             for (auto const* microbatches : {"1", "3"}) {
                 auto const job = make_job(directory.scenario, {std::string("workload.operators.variant=") + variant,
                                                                std::string("network.model=") + model,
