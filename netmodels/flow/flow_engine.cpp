@@ -17,13 +17,14 @@ std::vector<Rate> capacities(Fabric const& fabric, std::span<BundleId const> bun
 
 }  // namespace
 
-FlowEngine::FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, Time epoch, Time bin_width)
+FlowEngine::FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, std::int64_t error_ppm,
+                       Time bin_width)
     : map_(&map),
       bundles_(map.bundles(domain)),
       capacity_(capacities(fabric, bundles_)),
       kernel_(capacity_),
       meter_(bundles_, bin_width, MaxMinKernel::rate_scale),
-      epoch_(epoch) {
+      coalescer_(error_ppm) {
     for (auto const bundle : bundles_) {
         auto const& b = fabric.bundles()[bundle.index()];
         binds_.push_back(b.offered > b.capacity ? 1 : 0);
@@ -49,13 +50,20 @@ void FlowEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t e
         if (binds_[local] || hop == 0) add(local + 1);
     }
     kernel_.add({links.data(), count}, weight, wire_bytes, cookie, cap < narrowest ? cap : Rate::unlimited());
+    if (!coalescer_.exact()) coalescer_.started({links.data(), count}, weight, wire_bytes);
 }
 
 void FlowEngine::settle(Time now) {
     if (!kernel_.needs_settle()) return;
-    if (epoch_ == Time{}) return kernel_.settle(now);
-    auto const grid = (now.ps() + epoch_.ps() - 1) / epoch_.ps() * epoch_.ps();
-    pending_settle_ = std::min(pending_settle_, Time::from_ps(grid));
+    if (!coalescer_.exact()) pending_settle_ = coalescer_.due(now);
+    if (coalescer_.exact() || pending_settle_ <= now) share(now);
+}
+
+void FlowEngine::share(Time now) {
+    most_transfers_ = std::max<std::int64_t>(most_transfers_, kernel_.active_flows());
+    kernel_.settle(now);
+    if (!coalescer_.exact()) coalescer_.settled(now, kernel_);
+    pending_settle_ = Time::infinity();
 }
 
 Time FlowEngine::next() const {
@@ -66,10 +74,16 @@ void FlowEngine::advance(Time now, std::vector<TransferDone>& done) {
     completions_.clear();
     kernel_.complete_until(now, completions_);
     for (auto const& completion : completions_) done.push_back({completion.cookie, completion.when});
-    if (pending_settle_ <= now) {
-        kernel_.settle(now);
-        pending_settle_ = Time::infinity();
-    }
+    if (coalescer_.exact()) return;
+    if (!completions_.empty()) coalescer_.finished(completions_.front().when);
+    if (pending_settle_ <= now) share(now);
+}
+
+TransferEngine::Figures FlowEngine::figures() const {
+    return {.shares = static_cast<std::int64_t>(kernel_.counters().settles),
+            .longest_wait_ppm = coalescer_.longest_wait_ppm(),
+            .most_transfers = most_transfers_,
+            .memory_bytes = static_cast<std::int64_t>(kernel_.memory_bytes())};
 }
 
 void FlowEngine::load_changes(std::uint32_t link, Time now, std::int64_t load) {

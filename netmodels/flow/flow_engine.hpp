@@ -4,15 +4,16 @@
 
 #include "netmodels/exchange/link_meter.hpp"
 #include "netmodels/exchange/transfer_engine.hpp"
+#include "netmodels/flow/coalescer.hpp"
 #include "netmodels/flow/max_min_kernel.hpp"
 
 namespace orrery {
 
-// With a zero epoch shares are exact at every start and finish. Otherwise they change only at multiples of the epoch:
-// a transfer begins, and the share of one that ended is passed on, at most one epoch late.
+// With an error of zero shares are made anew at every start and finish: exact. Otherwise a little later (coalescer.hpp).
 class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserver {
   public:
-    FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, Time epoch, Time bin_width);
+    FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, std::int64_t error_ppm,
+               Time bin_width);
 
     std::uint32_t open_engine(Rate rate) override { return kernel_.open_link(rate); }
     void close_engine(std::uint32_t engine) override { kernel_.close_link(engine); }
@@ -23,9 +24,11 @@ class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserv
     void advance(Time now, std::vector<TransferDone>& done) override;
     LinkTraffic& traffic() override { return meter_; }
     std::vector<std::uint64_t> starved() const override { return kernel_.starved(); }
+    Figures figures() const override;
     MaxMinKernel const& kernel() const { return kernel_; }
 
   private:
+    void share(Time now);
     void load_changes(std::uint32_t link, Time now, std::int64_t load) override;
 
     DomainMap const* map_;
@@ -34,7 +37,8 @@ class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserv
     std::vector<Rate> capacity_;       // per local bundle
     MaxMinKernel kernel_;
     LinkMeter meter_;
-    Time epoch_;
+    Coalescer coalescer_;
+    std::int64_t most_transfers_ = 0;
     Time pending_settle_ = Time::infinity();
     std::vector<MaxMinKernel::Completion> completions_;
 };
