@@ -12,6 +12,7 @@ constexpr std::int64_t part = 3;  // of the error that one wait may take
 }  // namespace
 
 void Coalescer::started(std::span<std::uint32_t const> links, std::uint32_t weight, std::int64_t bytes) {
+    if (exact()) return;
     started_.push_back({static_cast<std::uint32_t>(links.size()), weight, bytes});
     links_.insert(links_.end(), links.begin(), links.end());
 }
@@ -25,6 +26,7 @@ Time Coalescer::shortest(Time now) const {
 }
 
 Time Coalescer::due(Time now) const {
+    if (exact()) return now;
     auto const least = shortest(now);
     if (!started_.empty() || first_finish_ == Time::infinity() || least == Time::infinity()) return now;
     auto const wait = static_cast<Int128>(least.ps()) * error_ppm_ / (part * million);
@@ -32,6 +34,7 @@ Time Coalescer::due(Time now) const {
 }
 
 void Coalescer::settled(Time now, MaxMinKernel const& kernel) {
+    if (exact()) return;
     auto const least = shortest(now);
     auto const wait = first_finish_ == Time::infinity() ? Time{} : now - first_finish_;
     if (wait > Time{} && least < Time::infinity() && least > Time{})

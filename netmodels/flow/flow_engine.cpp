@@ -49,41 +49,78 @@ void FlowEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t e
         // The first hop always takes part, so that every transfer has a link and a load to account for.
         if (binds_[local] || hop == 0) add(local + 1);
     }
-    kernel_.add({links.data(), count}, weight, wire_bytes, cookie, cap < narrowest ? cap : Rate::unlimited());
-    if (!coalescer_.exact()) coalescer_.started({links.data(), count}, weight, wire_bytes);
+    offers_.flows.push_back({.first_link = static_cast<std::uint32_t>(offers_.links.size()),
+                             .link_count = count,
+                             .weight = weight,
+                             .bytes = wire_bytes,
+                             .cap = cap < narrowest ? cap : Rate::unlimited(),
+                             .cookie = cookie});
+    offers_.links.insert(offers_.links.end(), links.begin(), links.begin() + count);
+}
+
+// Hands the solver what began at this instant.
+void FlowEngine::take_offers(Time now) {
+    constexpr std::size_t worth_folding = 256;
+    if (offers_.flows.empty()) return;
+    transfers_ += static_cast<std::int64_t>(offers_.flows.size());
+    most_transfers_ = std::max(most_transfers_, transfers_);
+    if (folded_) {
+        folded_->unfold(now, kernel_);
+        folded_.reset();
+    } else if (folds_ == Folds::yes && offers_.flows.size() >= worth_folding && kernel_.active_flows() == 0) {
+        folded_ = FoldedFlows::make(offers_, kernel_, *this);
+    }
+    auto const& begun = folded_ ? folded_->classes() : offers_;
+    for (auto const& flow : begun.flows) {
+        coalescer_.started(begun.links_of(flow), flow.weight, flow.bytes);
+        if (!folded_) kernel_.add(begun.links_of(flow), flow.weight, flow.bytes, flow.cookie, flow.cap);
+    }
+    offers_.clear();
 }
 
 void FlowEngine::settle(Time now) {
-    if (!kernel_.needs_settle()) return;
-    if (!coalescer_.exact()) pending_settle_ = coalescer_.due(now);
-    if (coalescer_.exact() || pending_settle_ <= now) share(now);
+    take_offers(now);
+    if (!solver().needs_settle()) return;
+    pending_settle_ = coalescer_.due(now);
+    if (pending_settle_ <= now) share(now);
 }
 
 void FlowEngine::share(Time now) {
-    most_transfers_ = std::max<std::int64_t>(most_transfers_, kernel_.active_flows());
-    kernel_.settle(now);
-    if (!coalescer_.exact()) coalescer_.settled(now, kernel_);
+    solver().settle(now);
+    coalescer_.settled(now, solver());
     pending_settle_ = Time::infinity();
+    ++shares_;
 }
 
 Time FlowEngine::next() const {
-    return std::min(pending_settle_, kernel_.next_completion());
+    return std::min(pending_settle_, solver().next_completion());
 }
 
 void FlowEngine::advance(Time now, std::vector<TransferDone>& done) {
     completions_.clear();
-    kernel_.complete_until(now, completions_);
+    if (folded_) {
+        folded_->complete_until(now, completions_);
+    } else {
+        kernel_.complete_until(now, completions_);
+    }
+    transfers_ -= static_cast<std::int64_t>(completions_.size());
     for (auto const& completion : completions_) done.push_back({completion.cookie, completion.when});
-    if (coalescer_.exact()) return;
     if (!completions_.empty()) coalescer_.finished(completions_.front().when);
     if (pending_settle_ <= now) share(now);
+    if (folded_ && folded_->active_classes() == 0 && !folded_->kernel().needs_settle()) folded_.reset();
+}
+
+std::vector<std::uint64_t> FlowEngine::starved() const {
+    return folded_ ? folded_->starved() : kernel_.starved();
 }
 
 TransferEngine::Figures FlowEngine::figures() const {
-    return {.shares = static_cast<std::int64_t>(kernel_.counters().settles),
+    auto const now = kernel_.memory_bytes() + (folded_ ? folded_->memory_bytes() : 0) +
+                     offers_.flows.capacity() * sizeof(OfferedFlows::Flow) + offers_.links.capacity() * 4;
+    return {.shares = shares_,
             .longest_wait_ppm = coalescer_.longest_wait_ppm(),
             .most_transfers = most_transfers_,
-            .memory_bytes = static_cast<std::int64_t>(kernel_.memory_bytes())};
+            .memory_bytes = static_cast<std::int64_t>(now)};
 }
 
 void FlowEngine::load_changes(std::uint32_t link, Time now, std::int64_t load) {

@@ -5,11 +5,13 @@
 #include "netmodels/exchange/link_meter.hpp"
 #include "netmodels/exchange/transfer_engine.hpp"
 #include "netmodels/flow/coalescer.hpp"
+#include "netmodels/flow/folded_flows.hpp"
 #include "netmodels/flow/max_min_kernel.hpp"
 
 namespace orrery {
 
-// With an error of zero shares are made anew at every start and finish: exact. Otherwise a little later (coalescer.hpp).
+// Transfers that begin at one instant on idle links are folded where they are alike, and unfolded when others join them;
+// that changes no result. With an error of zero shares are made anew at every start and finish: exact. Otherwise a little later (coalescer.hpp).
 class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserver {
   public:
     FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, std::int64_t error_ppm,
@@ -23,11 +25,16 @@ class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserv
     Time next() const override;
     void advance(Time now, std::vector<TransferDone>& done) override;
     LinkTraffic& traffic() override { return meter_; }
-    std::vector<std::uint64_t> starved() const override { return kernel_.starved(); }
+    std::vector<std::uint64_t> starved() const override;
     Figures figures() const override;
-    MaxMinKernel const& kernel() const { return kernel_; }
+    // Whether transfers may be folded: on, unless a test compares with what they give one by one.
+    enum class Folds : std::uint8_t { yes, no };
+    void allow_folding(Folds folds) { folds_ = folds; }
 
   private:
+    void take_offers(Time now);
+    MaxMinKernel& solver() { return folded_ ? folded_->kernel() : kernel_; }
+    MaxMinKernel const& solver() const { return folded_ ? folded_->kernel() : kernel_; }
     void share(Time now);
     void load_changes(std::uint32_t link, Time now, std::int64_t load) override;
 
@@ -38,7 +45,10 @@ class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserv
     MaxMinKernel kernel_;
     LinkMeter meter_;
     Coalescer coalescer_;
-    std::int64_t most_transfers_ = 0;
+    Folds folds_ = Folds::yes;
+    OfferedFlows offers_;  // since the last settle
+    std::unique_ptr<FoldedFlows> folded_;
+    std::int64_t transfers_ = 0, most_transfers_ = 0, shares_ = 0;
     Time pending_settle_ = Time::infinity();
     std::vector<MaxMinKernel::Completion> completions_;
 };

@@ -76,19 +76,32 @@ void MaxMinKernel::seed(std::uint32_t link) {
     seeds_.push_back(link);
 }
 
-void MaxMinKernel::add(std::span<std::uint32_t const> links, std::uint32_t weight, std::int64_t bytes,
-                       std::uint64_t cookie, Rate cap) {
+std::uint32_t MaxMinKernel::add(std::span<std::uint32_t const> links, std::uint32_t weight, std::int64_t bytes,
+                                std::uint64_t cookie, Rate cap) {
     crossings_.clear();
     for (auto const link : links) crossings_.push_back({link, weight});
-    add(std::span<Crossing const>{crossings_}, weight, bytes, cookie, cap);
+    return add(std::span<Crossing const>{crossings_}, weight, bytes, cookie, cap);
 }
 
-void MaxMinKernel::add(std::span<Crossing const> crossings, std::uint32_t weight, std::int64_t bytes,
-                       std::uint64_t cookie, Rate cap) {
+std::uint32_t MaxMinKernel::add(std::span<Crossing const> crossings, std::uint32_t weight, std::int64_t bytes,
+                                std::uint64_t cookie, Rate cap) {
+    ORRERY_ENSURE(weight > 0 && bytes > 0, "flow with weight {}, {} B", weight, bytes);
+    return add_service(crossings, weight, (static_cast<UInt128>(bytes) * service_per_byte + weight - 1) / weight,
+                       cookie, cap);
+}
+
+UInt128 MaxMinKernel::service_left(std::uint32_t flow, Time now) {
+    auto const& f = flows_[flow];
+    if (f.bound == 0) return tag_of(f);
+    advance_clock(f.bound, now);
+    return tag_of(f) - std::min(tag_of(f), clock_[f.bound]);
+}
+
+std::uint32_t MaxMinKernel::add_service(std::span<Crossing const> crossings, std::uint32_t weight, UInt128 service,
+                                        std::uint64_t cookie, Rate cap) {
     bool const capped = cap != Rate::unlimited();
     auto const count = static_cast<std::uint32_t>(crossings.size()) + (capped ? 1 : 0);
-    ORRERY_ENSURE(!crossings.empty() && weight > 0 && bytes > 0, "flow with {} links, weight {}, {} B",
-                  crossings.size(), weight, bytes);
+    ORRERY_ENSURE(!crossings.empty() && weight > 0, "flow with {} links, weight {}", crossings.size(), weight);
     std::uint32_t flow;
     if (free_flows_.empty()) {
         flow = static_cast<std::uint32_t>(flows_.size());
@@ -100,7 +113,7 @@ void MaxMinKernel::add(std::span<Crossing const> crossings, std::uint32_t weight
     auto const first = allocate_places(count);
     flows_[flow] = {.tag_high = 0, .tag_low = 0, .cookie = cookie, .first_place = first, .places = count,
                     .weight = weight, .bound = 0};
-    set_tag(flows_[flow], (static_cast<UInt128>(bytes) * service_per_byte + weight - 1) / weight);
+    set_tag(flows_[flow], service);
     auto* place = &places_[first];
     for (auto const [link, part] : crossings) {
         ORRERY_EXPECT(link != 0 && part > 0);
@@ -113,6 +126,7 @@ void MaxMinKernel::add(std::span<Crossing const> crossings, std::uint32_t weight
     }
     ++active_flows_;
     pending_.push_back(flow);
+    return flow;
 }
 
 std::uint32_t MaxMinKernel::allocate_places(std::uint32_t count) {

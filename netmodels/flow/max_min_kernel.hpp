@@ -54,13 +54,18 @@ class MaxMinKernel {
     // Makes it a link whose level is told, not computed: the far end of flows that another kernel shares too.
     void impose_level(std::uint32_t link, std::int64_t level);
 
-    // Adds a flow; it moves no byte before the next settle(). `cookie` names it in Completion. A finite cap bounds the
+    // Adds a flow and returns its number, free again when it is done; it moves no byte before the next settle(). `cookie` names it in Completion. A finite cap bounds the
     // flow's own rate: it is a link of its own.
-    void add(std::span<Crossing const> crossings, std::uint32_t weight, std::int64_t bytes, std::uint64_t cookie,
-             Rate cap = Rate::unlimited());
+    std::uint32_t add(std::span<Crossing const> crossings, std::uint32_t weight, std::int64_t bytes,
+                      std::uint64_t cookie, Rate cap = Rate::unlimited());
     // The same for a flow that takes its whole weight of each of its links.
-    void add(std::span<std::uint32_t const> links, std::uint32_t weight, std::int64_t bytes, std::uint64_t cookie,
-             Rate cap = Rate::unlimited());
+    std::uint32_t add(std::span<std::uint32_t const> links, std::uint32_t weight, std::int64_t bytes,
+                      std::uint64_t cookie, Rate cap = Rate::unlimited());
+    // The same for a flow that has been under way elsewhere: what is left of its service, as service_left() told it.
+    std::uint32_t add_service(std::span<Crossing const> crossings, std::uint32_t weight, UInt128 service,
+                              std::uint64_t cookie, Rate cap = Rate::unlimited());
+    // What an active flow, by the number add() returned, has still to be served, in level * ps.
+    UInt128 service_left(std::uint32_t flow, Time now);
     // Shares the links anew after starts, finishes and changes of capacity.
     void settle(Time now);
     // The same from nothing, visiting every flow: the yardstick for settle().
@@ -79,6 +84,7 @@ class MaxMinKernel {
 
     // What a link carries now, in 2^-12 b/s.
     std::int64_t load(std::uint32_t link) const { return load_[link]; }
+    Rate capacity(std::uint32_t link) const { return Rate::from_bits_per_s(links_[link].capacity / rate_scale); }
     // Its level in 2^-12 b/s per unit of weight; `unbounded` when it does not fill.
     std::int64_t level(std::uint32_t link) const { return shares_[link].level; }
     // Called for every link whose load changes, with the load that holds from now on.

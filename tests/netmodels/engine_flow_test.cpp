@@ -109,6 +109,54 @@ TEST(FlowEngine, TheErrorHoldsOnAThousandSkewedExchanges) {
     RecordProperty("largest_part_of_bound", std::to_string(largest));
 }
 
+// Ring-like exchanges of many equal transfers, some of them disturbed: whatever folds must not show.
+std::vector<Transfer> alike_exchange(std::uint64_t seed) {
+    RandomSequence random(seed, RandomStream::test, 4);
+    constexpr std::uint32_t hosts = 32;
+    auto const peers = 9 + random.below(20), step = 1 + random.below(2);
+    std::vector<Transfer> transfers;
+    for (std::uint32_t s = 0; s < hosts; ++s)
+        for (std::uint32_t k = 1; k <= peers; ++k) {
+            auto const t = (s + k * step) % hosts;
+            if (t != s) transfers.push_back({0_us, s, t, 40'000 + 10'000 * (k % 3), 1 + k % 2});
+        }
+    if (seed % 3 == 1) transfers.push_back({1_us, 3, 7, 500'000});                     // joins them: they unfold
+    if (seed % 3 == 2) transfers[random.below(hosts)].bytes += 1;           // one is different
+    if (seed % 5 == 0) transfers.push_back({300_us, 1, 2, 9'000});                     // comes after all are done
+    return transfers;
+}
+
+TEST(FlowEngine, FoldingChangesNothing) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed)
+        for (auto const error_ppm : {0, 50'000}) {
+            SwitchBench const bench(32);
+            auto const transfers = alike_exchange(seed);
+            auto folded = bench.flow(error_ppm), plain = bench.flow(error_ppm);
+            plain.allow_folding(FlowEngine::Folds::no);
+            ASSERT_EQ(drive(folded, *bench.fabric, transfers), drive(plain, *bench.fabric, transfers)) << seed;
+            EXPECT_EQ(folded.figures().shares, plain.figures().shares);
+            Rows folded_rows, plain_rows;
+            folded.traffic().emit_until(1_ms, folded_rows);
+            plain.traffic().emit_until(1_ms, plain_rows);
+            ASSERT_EQ(folded_rows.bins.size(), plain_rows.bins.size());
+            for (std::size_t i = 0; i < folded_rows.bins.size(); ++i)
+                ASSERT_EQ(folded_rows.bins[i].wire_bytes, plain_rows.bins[i].wire_bytes) << seed << ", row " << i;
+        }
+}
+
+TEST(FlowEngine, AUniformExchangeFoldsToOneClass) {
+    SwitchBench const bench(128);
+    std::vector<Transfer> transfers;
+    for (std::uint32_t s = 0; s < 128; ++s)
+        for (std::uint32_t t = 0; t < 128; ++t)
+            if (s != t) transfers.push_back({0_us, s, t, kb50});
+    auto folded = bench.flow(0), plain = bench.flow(0);
+    plain.allow_folding(FlowEngine::Folds::no);
+    for (auto const done : drive(folded, *bench.fabric, transfers)) expect_time(done, 127_us);
+    drive(plain, *bench.fabric, transfers);
+    EXPECT_LT(folded.figures().memory_bytes, plain.figures().memory_bytes);
+}
+
 TEST(FlowEngine, ADeadLinkStarvesAndTheRestGoesOn) {
     SwitchBench bench(4);
     auto const dead = bench.fabric->route(RankId{0}, RankId{1});
