@@ -148,7 +148,7 @@ void MaxMinKernel::insert(std::uint32_t flow) {
         links_[place.link].total += weight;
         links_[place.link].branching += twin ? 0 : 1;
         append_entry(place.link, {twin ? first[1 - k].link : 0, weight}, flow, f.first_place + k, own);
-        enqueue(place.link);
+        seed(place.link);
     }
     if (level != unbounded) rebind_to_level(flow, level);
 }
@@ -159,6 +159,7 @@ void MaxMinKernel::append_entry(std::uint32_t link, Entry entry, std::uint32_t f
     list.entries.push_back(entry);
     list.flows.push_back(flow);
     places_[place].slot = slot;
+    ++entry_count_;
     if (own) make_own(link, slot);
 }
 
@@ -187,10 +188,19 @@ std::uint32_t MaxMinKernel::make_held(std::uint32_t link, std::uint32_t slot) {
 }
 
 void MaxMinKernel::erase_entry(std::uint32_t link, std::uint32_t slot) {
-    if (slot < links_[link].own_count) slot = make_held(link, slot);
     auto& list = lists_[link];
-    swap_entries(link, slot, static_cast<std::uint32_t>(list.flows.size()) - 1);
+    auto const fill = [&](std::uint32_t from) {  // the hole moves to where the filler was
+        if (from != slot) {
+            list.entries[slot] = list.entries[from];
+            list.flows[slot] = list.flows[from];
+            place_of(list.flows[slot], link).slot = slot;
+        }
+        slot = from;
+    };
+    if (slot < links_[link].own_count) fill(--links_[link].own_count);
+    fill(static_cast<std::uint32_t>(list.flows.size()) - 1);
     list.entries.pop_back();
+    --entry_count_;
     list.flows.pop_back();
 }
 
@@ -221,6 +231,7 @@ void MaxMinKernel::remove(std::uint32_t flow, Time now) {
     f.bound = 0;
     free_flows_.push_back(flow);
     --active_flows_;
+    ++changes_;
 }
 
 std::vector<std::uint64_t> MaxMinKernel::starved() const {
@@ -241,7 +252,7 @@ std::size_t MaxMinKernel::memory_bytes() const {
     std::size_t entries = 0;
     for (auto const& list : lists_) entries += of(list.entries) + of(list.flows);
     return entries + of(links_) + of(shares_) + of(queued_) + of(lists_) + of(load_) + of(clock_) + of(next_tag_) + of(clock_time_) + nested(heaps_) + of(free_links_) +
-           of(flows_) + of(places_) + of(free_flows_) + nested(free_places_) + of(pending_) + of(seeds_) + of(queue_) +
+           of(flows_) + of(places_) + of(free_flows_) + nested(free_places_) + of(pending_) + of(seeds_) + of(queue_) + of(slack_) +
            of(touched_) + of(scan_) + due_.memory_bytes() + order_.memory_bytes();
 }
 

@@ -63,7 +63,7 @@ class MaxMinKernel {
              Rate cap = Rate::unlimited());
     // Shares the links anew after starts, finishes and changes of capacity.
     void settle(Time now);
-    // The same from nothing, visiting every flow: the yardstick for settle(), and its way out of a long relaxation.
+    // The same from nothing, visiting every flow: the yardstick for settle().
     void settle_afresh(Time now);
     bool needs_settle() const { return !seeds_.empty() || !pending_.empty(); }
 
@@ -93,7 +93,7 @@ class MaxMinKernel {
         std::uint64_t settles = 0;      // calls with something to do
         std::uint64_t relaxations = 0;  // levels computed
         std::uint64_t visits = 0;       // flows looked at for them
-        std::uint64_t afresh = 0;       // settles that fell back to settle_afresh()
+        std::uint64_t afresh = 0;       // settles that gave up halfway and visited every flow
     };
     Counters const& counters() const { return counters_; }
     // Bytes held in its arrays.
@@ -188,10 +188,11 @@ class MaxMinKernel {
     void set_load(std::uint32_t link, std::int64_t load, Time now);
 
     // Levels (max_min_levels.cpp).
-    void relax_all(Time now);
+    enum class Fallback : std::uint8_t { none, guess };
+    void begin_settle(Time now);
+    void relax_all(Time now, Fallback fallback);
     std::uint32_t take();
     void finish_settle(Time now);
-    void forget_levels(Time now);
     void relax(std::uint32_t link);
     void enqueue(std::uint32_t link);
     void touch(std::uint32_t link);
@@ -213,11 +214,16 @@ class MaxMinKernel {
     bool lowers_ceiling(std::uint32_t link, std::int64_t below);
     bool change_elsewhere(std::uint32_t link, std::uint32_t slot, std::int64_t from, std::int64_t to);
     bool change_at(std::uint32_t link, std::uint32_t flow, std::uint32_t weight, std::int64_t from, std::int64_t to);
+    // From many changes (max_min_guess.cpp).
+    void guess_levels(Time now);
+    void fill(std::uint32_t link, std::int64_t level);
+    void classify(std::uint32_t link);
+
     void rebind_to_level(std::uint32_t flow, std::int64_t level);
 
     std::vector<Link> links_;
     std::vector<Share> shares_;
-    std::vector<std::uint8_t> queued_;  // in order_ or queue_
+    std::vector<std::uint8_t> queued_;  // in order_, queue_ or slack_
     std::vector<EntryList> lists_;
     std::vector<std::int64_t> load_;
     std::vector<UInt128> clock_;     // integral of the level
@@ -229,15 +235,20 @@ class MaxMinKernel {
 
     std::vector<Flow> flows_;
     std::vector<Place> places_;
+    std::size_t entry_count_ = 0;
     std::vector<std::uint32_t> free_flows_;
     std::vector<std::vector<std::uint32_t>> free_places_;  // by count
     std::vector<std::uint32_t> pending_;                   // added since the last settle
     std::vector<std::uint32_t> seeds_;                     // links whose flows or capacity changed since then
     std::uint32_t active_flows_ = 0;
+    static constexpr std::uint32_t never_many = 1U << 30;
+    std::uint32_t changes_ = 0;  // flows that came or went since the last settle
+    std::uint32_t many_changes_ = never_many;
 
     Time now_;
     LevelOrder order_;           // links to relax that have a level, lowest first
     std::vector<Queued> queue_;  // heap: links to relax that have none yet, lowest expected level first
+    std::vector<std::uint32_t> slack_;  // links to relax that do not fill unless held flows grew
     std::vector<std::uint32_t> touched_;
     std::vector<Held> scan_;           // scratch of level_by_scan
     std::vector<Crossing> crossings_;  // scratch of add
