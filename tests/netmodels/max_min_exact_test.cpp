@@ -68,6 +68,35 @@ TEST_P(MaxMinExact, AnUpdateIsWhatStartingAfreshGives) {
     });
 }
 
+// Hosts around a switch that all begin at once, in waves, with some transfers through a third link: enough flows that
+// an update gives up halfway and fills everything anew.
+TEST(MaxMinExactWaves, AnUpdateThatGivesUpEndsTheSame) {
+    std::uint64_t gave_up = 0;
+    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+        RandomSequence draw(seed, RandomStream::test, 8);
+        History history{
+            .capacity = std::vector<Rate>(41, Rate::from_bits_per_s(400'000'000'000)), .starts = {}, .changes = {}};
+        for (auto& rate : history.capacity) rate = rate * (1 + draw.below(3));
+        for (std::uint32_t i = 0; i < 700; ++i) {
+            auto const weight = 1 + draw.below(seed % 2 ? 1 : 9);
+            FlowStart start{.at = Time::from_ps(50'000'000 * draw.below(4)),
+                            .crossings = {{1 + draw.below(20), weight}, {21 + draw.below(20), weight}},
+                            .weight = weight,
+                            .bytes = 1'000 + draw.below(1'000'000),
+                            .cookie = i};
+            if (draw.below(5) == 0) start.crossings.push_back({41, weight});
+            history.starts.push_back(std::move(start));
+        }
+        for (auto const epoch : {Time::from_ps(1), Time::from_ps(10'000'000)}) {
+            MaxMinKernel kernel(history.capacity);
+            auto const got = run_history(kernel, history, epoch);
+            ASSERT_EQ(difference(got, run_history_of<reference::IntegerShares>(history, epoch)), "") << "seed " << seed;
+            gave_up += kernel.counters().afresh;
+        }
+    }
+    EXPECT_GT(gave_up, 0U);
+}
+
 template <class T>
 void shuffle(std::vector<T>& list, RandomSequence& draw) {
     for (auto i = static_cast<std::uint32_t>(list.size()); i > 1; --i) std::swap(list[i - 1], list[draw.below(i)]);

@@ -133,13 +133,18 @@ enum class Scale : std::uint8_t { usual, tied, tiny, huge };
 
 class RandomHistory {
   public:
-    RandomHistory(std::uint64_t seed, Scale scale) : draw_(seed, RandomStream::test, 7), scale_(scale) {}
+    struct Most {
+        std::uint32_t links = 40, flows = 60;
+    };
+    RandomHistory(std::uint64_t seed, Scale scale) : RandomHistory(seed, scale, Most{}) {}
+    RandomHistory(std::uint64_t seed, Scale scale, Most most)
+        : draw_(seed, RandomStream::test, 7), scale_(scale), most_(most) {}
 
     History make() {
         History history;
-        auto const links = 1 + draw_.below(40);
+        auto const links = 1 + draw_.below(most_.links);
         for (std::uint32_t l = 0; l < links; ++l) history.capacity.push_back(rate());
-        auto const flows = 1 + draw_.below(60);
+        auto const flows = 1 + draw_.below(most_.flows);
         for (std::uint32_t f = 0; f < flows; ++f) {
             FlowStart start{.at = time(), .crossings = {}, .weight = weight(), .bytes = bytes(), .cookie = f};
             // Two links are the kernel's usual case, many are several paths with a part of the weight on each.
@@ -225,6 +230,7 @@ class RandomHistory {
 
     RandomSequence draw_;
     Scale scale_;
+    Most most_;
 };
 
 inline constexpr Scale every_scale[] = {Scale::usual, Scale::tied, Scale::tiny};
