@@ -14,7 +14,7 @@ constexpr Rate port = 400_Gbps;  // of every fabric here
 
 std::vector<Time> run(Fabric const& fabric, std::vector<Transfer> const& transfers) {
     DomainMap const map(fabric);
-    FlowEngine engine(fabric, map, DomainId{0}, Time{}, 10_us);
+    FlowEngine engine(fabric, map, DomainId{0}, 0, 10_us);
     return drive(engine, fabric, transfers);
 }
 

@@ -155,13 +155,13 @@ TEST(MaxMinLimits, ThousandsOfFlowsOfVariedSizeOnOneLink) {
 }
 
 // Each end visits all that remain today; switched on when flows with no other link are not visited.
-TEST(MaxMinLimits, DISABLED_AMillionFlowsOfVariedSizeOnOneLink) {
+TEST(MaxMinLimits, AMillionFlowsOfVariedSizeOnOneLink) {
     expect_varied_sizes_to_end_in_turn(1'000'000);
 }
 
 // Every sender is busy elsewhere at the full rate of its port when it joins an incast. What the senders' links would
 // let through is together beyond 2^63 of the unit; switched on when the kernel holds that.
-TEST(MaxMinLimits, DISABLED_AnIncastOfThousandsOfBusySenders) {
+TEST(MaxMinLimits, AnIncastOfThousandsOfBusySenders) {
     constexpr std::uint32_t senders = 6'000;
     MaxMinKernel kernel(std::vector<Rate>(senders + 1, 196_GBps));
     for (std::uint32_t i = 0; i < senders; ++i) kernel.add(std::vector{i + 2}, 1, 1'000'000'000, i);
@@ -173,7 +173,7 @@ TEST(MaxMinLimits, DISABLED_AnIncastOfThousandsOfBusySenders) {
 }
 
 // The same in two links and two flows.
-TEST(MaxMinLimits, DISABLED_APartThatWouldTakeFarMoreThanItsLink) {
+TEST(MaxMinLimits, APartThatWouldTakeFarMoreThanItsLink) {
     MaxMinKernel kernel(std::vector<Rate>(2, Rate::from_bits_per_s(100'000'000'000'000)));
     kernel.add(std::vector<MaxMinKernel::Crossing>{{1, 1}}, 1, 1'000, 0);
     kernel.settle({});
