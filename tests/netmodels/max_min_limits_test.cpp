@@ -162,10 +162,10 @@ TEST(MaxMinLimits, DISABLED_AMillionFlowsOfVariedSizeOnOneLink) {
     expect_varied_sizes_to_end_in_turn(1'000'000);
 }
 
-// Every sender is busy elsewhere at the full rate of its port when it joins an incast. What the senders' links would
-// let through is together beyond 2^63 of the unit; switched on when the kernel holds that.
-TEST(MaxMinLimits, AnIncastOfThousandsOfBusySenders) {
-    constexpr std::uint32_t senders = 6'000;
+// Every sender is busy elsewhere at the full rate of its port when it joins an incast. What half of each port would let
+// through is together between 2^63 and 2^64 of the unit; switched on when the kernel holds that.
+TEST(MaxMinLimits, DISABLED_AnIncastOfThousandsOfBusySenders) {
+    constexpr std::uint32_t senders = 4'000;
     MaxMinKernel kernel(std::vector<Rate>(senders + 1, 196_GBps));
     for (std::uint32_t i = 0; i < senders; ++i) kernel.add(std::vector{i + 2}, 1, 1'000'000'000, i);
     kernel.settle({});
