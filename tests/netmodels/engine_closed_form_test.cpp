@@ -18,8 +18,15 @@ std::vector<Time> run(Fabric const& fabric, std::vector<Transfer> const& transfe
     return drive(engine, fabric, transfers);
 }
 
+// Folded where transfers are alike, and one by one: the same to the picosecond.
 std::vector<Time> run(scenario::FabricSpec const& spec, std::vector<Transfer> const& transfers) {
-    return run(*make_fabric(spec, 1), transfers);
+    auto const fabric = make_fabric(spec, 1);
+    DomainMap const map(*fabric);
+    FlowEngine one_by_one(*fabric, map, DomainId{0}, 0, 10_us);
+    one_by_one.allow_folding(FlowEngine::Folds::no);
+    auto const done = run(*fabric, transfers);
+    EXPECT_EQ(done, drive(one_by_one, *fabric, transfers));
+    return done;
 }
 
 scenario::FabricSpec leaves(std::uint32_t hosts, std::uint32_t per_leaf, double oversubscription) {

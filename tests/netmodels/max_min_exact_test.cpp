@@ -40,7 +40,6 @@ class MaxMinExact : public ::testing::TestWithParam<Scale> {
 INSTANTIATE_TEST_SUITE_P(Scales, MaxMinExact, ::testing::ValuesIn(every_scale),
                          [](auto const& parameter) { return scale_name(parameter.param); });
 
-// What the flows held on a link would take elsewhere can pass 2^63 for good: switched on when the kernel holds that.
 INSTANTIATE_TEST_SUITE_P(Fast, MaxMinExact, ::testing::Values(Scale::huge),
                          [](auto const& parameter) { return scale_name(parameter.param); });
 

@@ -81,7 +81,6 @@ class SplitKernels {
 
 class MaxMinSplit : public ::testing::TestWithParam<Scale> {};
 
-// Switched on when a level that goes back to unbounded leaves no ceiling behind that overflows.
 INSTANTIATE_TEST_SUITE_P(Scales, MaxMinSplit, ::testing::ValuesIn(every_scale),
                          [](auto const& parameter) { return scale_name(parameter.param); });
 
