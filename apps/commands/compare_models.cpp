@@ -40,7 +40,7 @@ ModelRun run_model(ScenarioArguments const& arguments, std::string const& model)
     ModelRun run{.statistics = simulation.sink().statistics(),
                  .share = simulation.share(),
                  .cpu_s = cpu_seconds() - started,
-                 .settings = job.flow_epoch_text()};
+                 .settings = job.sharing_text()};
     if (run.share.unfinished_ranks > 0) {
         std::string text;
         for (auto const& line : simulation.waiting()) text += "\n  " + line;

@@ -228,23 +228,24 @@ void Job::build_exchange() {
         }
     }
 
-    auto const& epoch = scenario().network().flow().epoch();
-    constexpr std::int64_t exact_up_to = 200'000;  // flows; a few CPU seconds in groups of hundreds of ranks
+    auto const& error = scenario().network().flow().error();
+    constexpr std::int64_t exact_up_to = 2'000'000;  // flows: some ten CPU seconds in groups of hundreds of ranks
     auto const flows = estimate().flows;
     if (scenario().network().model() == "packet") {
-        epoch_text_ = describe(packet_);
+        sharing_text_ = describe(packet_);
     } else if (scenario().network().model() != "flow") {
-        epoch_text_ = "no shares: full rate, serialised at the ports";
-    } else if (epoch == "exact") {
-        epoch_text_ = "exact shares";
-    } else if (epoch == "auto" && flows <= exact_up_to) {
-        epoch_text_ = fmt::format("exact shares (auto: at most {} flows)", exact_up_to);
-    } else if (epoch == "auto") {
-        epoch_ = Time::from_ps(1'000'000);
-        epoch_text_ = fmt::format("shares every 1 us (auto: more than {} flows)", exact_up_to);
+        sharing_text_ = "no shares: full rate, serialised at the ports";
+    } else if (error == "exact") {
+        sharing_text_ = "exact shares";
+    } else if (error == "auto" && flows <= exact_up_to) {
+        sharing_text_ = fmt::format("exact shares (auto: at most {} flows)", exact_up_to);
+    } else if (error == "auto") {
+        flow_error_ppm_ = 10'000;
+        sharing_text_ = fmt::format("shares within 1 % (auto: more than {} flows)", exact_up_to);
     } else {
-        epoch_ = Time::from_ps(quantity::parse_integer(quantity::Dimension::time, epoch).value.value());
-        epoch_text_ = fmt::format("shares every {}", to_string(epoch_));
+        auto const fraction = quantity::parse_real(quantity::Dimension::fraction, error).value.value();
+        flow_error_ppm_ = std::llround(fraction * 1e6);
+        sharing_text_ = fmt::format("shares within {} %", fraction * 100);
     }
 }
 
@@ -298,10 +299,10 @@ Job::Estimate Job::estimate() const {
     auto const per_exchange = static_cast<std::int64_t>(distinct * ranks());
     estimate.flows = per_exchange * 2 * moe * microbatches;
     estimate.operation_rows = static_cast<std::int64_t>(ranks()) * plan_->operations_per_rank();
-    // Per rank and exchange: post, end and start. The solver wakes once per completion when shares are exact; in epochs
+    // Per rank and exchange: post, end and start. The solver wakes once per completion when shares are exact; else
     // many transfers complete together (one wake per twelve, measured on the shipped scenarios).
     estimate.events = estimate.operation_rows + static_cast<std::int64_t>(ranks()) * 2 * moe * microbatches * 3 +
-                      (epoch_ == Time{} ? estimate.flows : estimate.flows / 12);
+                      (flow_error_ppm_ == 0 ? estimate.flows : estimate.flows / 12);
     // A flow in flight: 96 B of kernel state and two list entries; a rank: its program and queue entries; a fabric
     // link.
     estimate.memory_bytes = 40'000'000 + per_exchange * 130 + static_cast<std::int64_t>(ranks()) * 1500 +

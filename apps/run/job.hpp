@@ -59,9 +59,9 @@ class Job {
     // The least time between a cause on one LP and its effect on another, and where it comes from.
     Time lookahead() const { return lookahead_; }
     std::string const& lookahead_reason() const { return lookahead_reason_; }
-    // Zero: exact.
-    Time flow_epoch() const { return epoch_; }
-    std::string const& flow_epoch_text() const { return epoch_text_; }
+    // How far shares may lag behind starts and finishes, in millionths; zero: exact.
+    std::int64_t flow_error_ppm() const { return flow_error_ppm_; }
+    std::string const& sharing_text() const { return sharing_text_; }
     PacketSettings const& packet_settings() const { return packet_; }
 
     struct Prices {
@@ -113,8 +113,9 @@ class Job {
     std::vector<DomainId> domains_;
     std::map<DomainId, LpId> domain_lp_;
     LpGraph graph_;
-    Time lookahead_, epoch_;
-    std::string lookahead_reason_, epoch_text_;
+    Time lookahead_;
+    std::int64_t flow_error_ppm_ = 0;
+    std::string lookahead_reason_, sharing_text_;
     PacketSettings packet_;
     std::vector<DegradeEffect> degradations_;
     std::vector<std::string> warnings_;

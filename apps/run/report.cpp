@@ -216,7 +216,7 @@ Manifest manifest(Job const& job, RunFacts const& facts, std::string const& dige
                          {"seed", static_cast<std::int64_t>(job.scenario().seed())},
                          {"routing", job.routing().describe()},
                          {"placement", job.placement().describe()},
-                         {"flow_epoch", job.flow_epoch_text()},
+                         {"flow_sharing", job.sharing_text()},
                          {"link_bin_ps", job.scenario().output().link_bin()},
                          {"digest", digest}};
     manifest.run = {{"command", facts.command}, {"host", host_name()}};
@@ -261,7 +261,7 @@ Report make_report(World const& world, Job const& job, Simulation& simulation, R
     summary.windows = outcome.windows;
     summary.network_model = job.scenario().network().model() == "analytic"
                                 ? job.scenario().network().model()
-                                : fmt::format("{}, {}", job.scenario().network().model(), job.flow_epoch_text());
+                                : fmt::format("{}, {}", job.scenario().network().model(), job.sharing_text());
     summary.fabric = fmt::format("{}, {} of {} ranks", job.fabric().kind(), job.ranks(), job.fabric().rank_count());
     summary.model = job.model().name;
     summary.conservation = {sums[1], sums[2], 0, sums[1] - sums[2]};

@@ -15,7 +15,7 @@ std::unique_ptr<TransferEngine> Simulation::make_engine(DomainId domain) const {
         return std::make_unique<AnalyticEngine>(job_->fabric(), job_->domain_map(), domain, bin);
     if (job_->scenario().network().model() == "packet")
         return std::make_unique<PacketEngine>(job_->fabric(), job_->domain_map(), domain, job_->packet_settings());
-    return std::make_unique<FlowEngine>(job_->fabric(), job_->domain_map(), domain, job_->flow_epoch(), bin);
+    return std::make_unique<FlowEngine>(job_->fabric(), job_->domain_map(), domain, job_->flow_error_ppm(), bin);
 }
 
 Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exchange& exchange, TimelineSink& timeline,

@@ -26,6 +26,7 @@ std::uint32_t MaxMinKernel::open_link(Rate capacity) {
     std::uint32_t link;
     if (free_links_.empty()) {
         link = static_cast<std::uint32_t>(links_.size());
+        ORRERY_ENSURE(link < most_links, "more than {} links in one solver", most_links);
         links_.emplace_back();
         shares_.emplace_back();
         queued_.push_back(0);
@@ -46,7 +47,7 @@ std::uint32_t MaxMinKernel::open_link(Rate capacity) {
 }
 
 void MaxMinKernel::close_link(std::uint32_t link) {
-    ORRERY_ENSURE(lists_[link].entries.empty() && link != 0, "link {} is closed while it carries flows", link);
+    ORRERY_ENSURE(links_[link].total == 0 && link != 0, "link {} is closed while it carries flows", link);
     advance_clock(link, std::max(now_, clock_time_[link]));
     shares_[link].level = unbounded;
     shares_[link].ceiling = -1;
@@ -76,19 +77,32 @@ void MaxMinKernel::seed(std::uint32_t link) {
     seeds_.push_back(link);
 }
 
-void MaxMinKernel::add(std::span<std::uint32_t const> links, std::uint32_t weight, std::int64_t bytes,
-                       std::uint64_t cookie, Rate cap) {
+std::uint32_t MaxMinKernel::add(std::span<std::uint32_t const> links, std::uint32_t weight, std::int64_t bytes,
+                                std::uint64_t cookie, Rate cap) {
     crossings_.clear();
     for (auto const link : links) crossings_.push_back({link, weight});
-    add(std::span<Crossing const>{crossings_}, weight, bytes, cookie, cap);
+    return add(std::span<Crossing const>{crossings_}, weight, bytes, cookie, cap);
 }
 
-void MaxMinKernel::add(std::span<Crossing const> crossings, std::uint32_t weight, std::int64_t bytes,
-                       std::uint64_t cookie, Rate cap) {
+std::uint32_t MaxMinKernel::add(std::span<Crossing const> crossings, std::uint32_t weight, std::int64_t bytes,
+                                std::uint64_t cookie, Rate cap) {
+    ORRERY_ENSURE(weight > 0 && bytes > 0, "flow with weight {}, {} B", weight, bytes);
+    return add_service(crossings, weight, (static_cast<UInt128>(bytes) * service_per_byte + weight - 1) / weight,
+                       cookie, cap);
+}
+
+UInt128 MaxMinKernel::service_left(std::uint32_t flow, Time now) {
+    auto const& f = flows_[flow];
+    if (f.bound == 0) return tag_of(f);
+    advance_clock(f.bound, now);
+    return tag_of(f) - std::min(tag_of(f), clock_[f.bound]);
+}
+
+std::uint32_t MaxMinKernel::add_service(std::span<Crossing const> crossings, std::uint32_t weight, UInt128 service,
+                                        std::uint64_t cookie, Rate cap) {
     bool const capped = cap != Rate::unlimited();
     auto const count = static_cast<std::uint32_t>(crossings.size()) + (capped ? 1 : 0);
-    ORRERY_ENSURE(!crossings.empty() && weight > 0 && bytes > 0, "flow with {} links, weight {}, {} B",
-                  crossings.size(), weight, bytes);
+    ORRERY_ENSURE(!crossings.empty() && weight > 0, "flow with {} links, weight {}", crossings.size(), weight);
     std::uint32_t flow;
     if (free_flows_.empty()) {
         flow = static_cast<std::uint32_t>(flows_.size());
@@ -100,7 +114,7 @@ void MaxMinKernel::add(std::span<Crossing const> crossings, std::uint32_t weight
     auto const first = allocate_places(count);
     flows_[flow] = {.tag_high = 0, .tag_low = 0, .cookie = cookie, .first_place = first, .places = count,
                     .weight = weight, .bound = 0};
-    set_tag(flows_[flow], (static_cast<UInt128>(bytes) * service_per_byte + weight - 1) / weight);
+    set_tag(flows_[flow], service);
     auto* place = &places_[first];
     for (auto const [link, part] : crossings) {
         ORRERY_EXPECT(link != 0 && part > 0);
@@ -113,6 +127,7 @@ void MaxMinKernel::add(std::span<Crossing const> crossings, std::uint32_t weight
     }
     ++active_flows_;
     pending_.push_back(flow);
+    return flow;
 }
 
 std::uint32_t MaxMinKernel::allocate_places(std::uint32_t count) {
@@ -131,6 +146,15 @@ std::uint32_t MaxMinKernel::allocate_places(std::uint32_t count) {
 void MaxMinKernel::insert(std::uint32_t flow) {
     auto& f = flows_[flow];
     auto* const first = &places_[f.first_place];
+    if (f.places == 1) {
+        auto& l = links_[first->link];
+        shares_[first->link].own += first->slot;
+        l.total += first->slot;
+        l.lone += first->slot;
+        ++l.lone_count;
+        seed(first->link);
+        return bind(flow, first->link, now_);
+    }
     auto level = unbounded;
     for (auto* p = first; p != first + f.places; ++p) level = std::min(level, shares_[p->link].level);
     bool const twin = f.places == 2 && first[0].slot == first[1].slot;  // still the weights
@@ -148,7 +172,7 @@ void MaxMinKernel::insert(std::uint32_t flow) {
         links_[place.link].total += weight;
         links_[place.link].branching += twin ? 0 : 1;
         append_entry(place.link, {twin ? first[1 - k].link : 0, weight}, flow, f.first_place + k, own);
-        enqueue(place.link);
+        seed(place.link);
     }
     if (level != unbounded) rebind_to_level(flow, level);
 }
@@ -159,6 +183,7 @@ void MaxMinKernel::append_entry(std::uint32_t link, Entry entry, std::uint32_t f
     list.entries.push_back(entry);
     list.flows.push_back(flow);
     places_[place].slot = slot;
+    ++entry_count_;
     if (own) make_own(link, slot);
 }
 
@@ -187,10 +212,19 @@ std::uint32_t MaxMinKernel::make_held(std::uint32_t link, std::uint32_t slot) {
 }
 
 void MaxMinKernel::erase_entry(std::uint32_t link, std::uint32_t slot) {
-    if (slot < links_[link].own_count) slot = make_held(link, slot);
     auto& list = lists_[link];
-    swap_entries(link, slot, static_cast<std::uint32_t>(list.flows.size()) - 1);
+    auto const fill = [&](std::uint32_t from) {  // the hole moves to where the filler was
+        if (from != slot) {
+            list.entries[slot] = list.entries[from];
+            list.flows[slot] = list.flows[from];
+            place_of(list.flows[slot], link).slot = slot;
+        }
+        slot = from;
+    };
+    if (slot < links_[link].own_count) fill(--links_[link].own_count);
+    fill(static_cast<std::uint32_t>(list.flows.size()) - 1);
     list.entries.pop_back();
+    --entry_count_;
     list.flows.pop_back();
 }
 
@@ -201,15 +235,21 @@ void MaxMinKernel::remove(std::uint32_t flow, Time now) {
     for (std::uint32_t k = 0; k < f.places; ++k) {
         auto const [link, slot] = places_[f.first_place + k];
         auto& l = links_[link];
-        auto const [other, weight] = lists_[link].entries[slot];
+        bool const lone = f.places == 1;
+        auto const [other, weight] = lone ? Entry{link, slot} : lists_[link].entries[slot];
         auto const taken = level * static_cast<std::int64_t>(weight);
-        if (slot < l.own_count)
+        if (lone || slot < l.own_count)
             shares_[link].own -= weight;
         else
             shares_[link].held -= static_cast<std::uint64_t>(taken);
         l.total -= weight;
-        l.branching -= other == 0 ? 1 : 0;
-        erase_entry(link, slot);
+        if (lone) {
+            l.lone -= weight;
+            --l.lone_count;
+        } else {
+            l.branching -= other == 0 ? 1 : 0;
+            erase_entry(link, slot);
+        }
         set_load(link, load_[link] - taken, now);
         if (l.is_private)
             close_link(link);
@@ -221,6 +261,7 @@ void MaxMinKernel::remove(std::uint32_t flow, Time now) {
     f.bound = 0;
     free_flows_.push_back(flow);
     --active_flows_;
+    ++changes_;
 }
 
 std::vector<std::uint64_t> MaxMinKernel::starved() const {
@@ -241,7 +282,7 @@ std::size_t MaxMinKernel::memory_bytes() const {
     std::size_t entries = 0;
     for (auto const& list : lists_) entries += of(list.entries) + of(list.flows);
     return entries + of(links_) + of(shares_) + of(queued_) + of(lists_) + of(load_) + of(clock_) + of(next_tag_) + of(clock_time_) + nested(heaps_) + of(free_links_) +
-           of(flows_) + of(places_) + of(free_flows_) + nested(free_places_) + of(pending_) + of(seeds_) + of(queue_) +
+           of(flows_) + of(places_) + of(free_flows_) + nested(free_places_) + of(pending_) + of(seeds_) + of(queue_) + of(slack_) +
            of(touched_) + of(scan_) + due_.memory_bytes() + order_.memory_bytes();
 }
 

@@ -13,10 +13,10 @@
 namespace orrery {
 namespace {
 
-constexpr unsigned link_bits = 22;  // of a word of the queue
+constexpr unsigned link_bits = 26;  // of a word of the queue
 constexpr std::uint64_t link_mask = (1U << link_bits) - 1;
 
-// Positive doubles order like their bits; the lowest 22 of the mantissa make room for the link.
+// Positive doubles order like their bits; the lowest 26 of the mantissa make room for the link.
 std::uint64_t queue_word(std::int64_t level, std::uint32_t link) {
     return (std::bit_cast<std::uint64_t>(static_cast<double>(level)) & ~link_mask) | link;
 }
@@ -25,47 +25,57 @@ std::uint64_t queue_word(std::int64_t level, std::uint32_t link) {
 
 void MaxMinKernel::settle(Time now) {
     if (!needs_settle()) return;
-    now_ = now;
-    for (auto const flow : pending_) insert(flow);
-    pending_.clear();
-    for (auto const link : seeds_) {
-        links_[link].seeded = false;
-        enqueue(link);
+    begin_settle(now);
+    // Many changes at once cross each other in the relaxation, and then one filling of everything is cheaper. Where
+    // that begins is learnt from the settles that had to fall back to it.
+    bool const many = changes_ >= many_changes_;
+    if (many_changes_ < never_many) many_changes_ += many_changes_ / 64 + 1;
+    if (many) {
+        guess_levels(now);
+    } else {
+        for (auto const link : seeds_) enqueue(link);
     }
-    seeds_.clear();
-    relax_all(now);
+    relax_all(now, many ? Fallback::none : Fallback::guess);
     finish_settle(now);
 }
 
 void MaxMinKernel::settle_afresh(Time now) {
-    now_ = now;
-    for (auto const flow : pending_) insert(flow);
-    pending_.clear();
-    for (auto const link : seeds_) links_[link].seeded = false;
-    seeds_.clear();
-    forget_levels(now);
-    relax_all(now);
+    begin_settle(now);
+    guess_levels(now);
+    relax_all(now, Fallback::none);
     finish_settle(now);
 }
 
-void MaxMinKernel::relax_all(Time now) {
-    auto const begin = counters_.relaxations;
-    bool afresh = false;
+void MaxMinKernel::begin_settle(Time now) {
+    now_ = now;
+    for (auto const flow : pending_) insert(flow);
+    changes_ += static_cast<std::uint32_t>(pending_.size());
+}
+
+void MaxMinKernel::relax_all(Time now, Fallback fallback) {
+    auto const most = counters_.visits + 1024 + entry_count_;
     for (auto link = take(); link != LevelOrder::none; link = take()) {
         ++counters_.relaxations;
         relax(link);
-        // From nothing every link fills once; an update that wanders far beyond that is better begun again.
-        if (!afresh && counters_.relaxations - begin > 1024 + 32 * touched_.size()) {
-            afresh = true;
+        if (fallback == Fallback::guess && counters_.visits > most) {
+            fallback = Fallback::none;
+            many_changes_ = std::max(changes_, 8U);
             ++counters_.afresh;
-            forget_levels(now);
+            guess_levels(now);
         }
     }
 }
 
-// The queued link with the lowest level, or expected level where it has none yet.
+// The queued link with the lowest level, or expected level where it has none yet; last those that only hold.
 std::uint32_t MaxMinKernel::take() {
     auto const leveled = order_.peek();
+    if (leveled == LevelOrder::none && queue_.empty()) {
+        if (slack_.empty()) return LevelOrder::none;
+        auto const link = slack_.back();
+        slack_.pop_back();
+        queued_[link] = 0;
+        return link;
+    }
     while (!queue_.empty()) {
         auto const word = queue_.front();
         auto const link = static_cast<std::uint32_t>(word & link_mask);
@@ -82,7 +92,6 @@ std::uint32_t MaxMinKernel::take() {
         queued_[link] = 0;
         return link;
     }
-    if (leveled == LevelOrder::none) return leveled;
     order_.unmark(leveled);
     queued_[leveled] = 0;
     return leveled;
@@ -90,6 +99,10 @@ std::uint32_t MaxMinKernel::take() {
 
 void MaxMinKernel::finish_settle(Time now) {
     ++counters_.settles;
+    for (auto const link : seeds_) links_[link].seeded = false;
+    seeds_.clear();
+    pending_.clear();
+    changes_ = 0;
     auto const level = [this](std::uint32_t link) { return shares_[link].level; };
     for (auto const link : touched_) order_.move(link, level);
     order_.sort_if_worn(level);
@@ -100,29 +113,6 @@ void MaxMinKernel::finish_settle(Time now) {
         set_load(link, static_cast<std::int64_t>(share.held) + (share.own > 0 ? share.own * share.level : 0), now);
     }
     touched_.clear();
-}
-
-void MaxMinKernel::forget_levels(Time now) {
-    queue_.clear();
-    order_.clear();
-    for (std::uint32_t link = 1; link < links_.size(); ++link) {
-        advance_clock(link, now);
-        heaps_[link].clear();
-        next_tag_[link] = never;
-    }
-    for (auto& flow : flows_) {
-        if (flow.places == 0 || flow.bound == 0) continue;
-        set_tag(flow, tag_of(flow) - clock_[flow.bound]);
-        flow.bound = 0;
-    }
-    for (std::uint32_t link = 1; link < links_.size(); ++link) {
-        auto& l = links_[link];
-        shares_[link] = {.level = unbounded, .held = 0, .ceiling = -1, .own = l.total};
-        l.own_count = static_cast<std::uint32_t>(lists_[link].flows.size());
-        queued_[link] = 0;
-        touch(link);
-        if (l.total > 0) enqueue(link);
-    }
 }
 
 void MaxMinKernel::touch(std::uint32_t link) {
@@ -144,6 +134,7 @@ void MaxMinKernel::enqueue(std::uint32_t link) {
     queued_[link] = 1;
     touch(link);
     if (shares_[link].level != unbounded) return order_.mark(link);
+    if (shares_[link].own == 0) return slack_.push_back(link);
     queue_.push_back(queue_word(estimate(link), link));
     std::push_heap(queue_.begin(), queue_.end(), std::greater<>{});
 }
@@ -155,11 +146,14 @@ void MaxMinKernel::relax(std::uint32_t link) {
     auto const left = l.capacity - static_cast<std::int64_t>(share.held);
     // A held flow may be within a rounding remainder of the link's own level, or above it: then look at all. Held flows
     // are below the present level, so that takes a fall.
-    if (share.own == 0) {
+    bool const wrapped = static_cast<Int128>(share.ceiling) * l.total > unbounded;
+    if (wrapped) {
+        // Held flows could take so much that their sum has passed 63 bits.
+    } else if (share.own == 0) {
         if (left >= l.total) return apply(link, unbounded);
     } else if (left >= 0) {
         auto const level = left / share.own;
-        if (level > std::min(share.ceiling, share.level - 1) + l.total) return apply(link, level);
+        if (level - l.total > std::min(share.ceiling, share.level - 1)) return apply(link, level);
         if (lowers_ceiling(link, level - l.total)) return apply(link, level);
     }
     apply_all(link, level_by_scan(link));
@@ -291,7 +285,7 @@ void MaxMinKernel::claim_held(std::uint32_t link, std::int64_t level) {
         share.own += weight;
         change_elsewhere(link, slot, elsewhere, level);
         make_own(link, slot);
-        rebind_to_level(flow, level);
+        if (elsewhere != level) rebind_to_level(flow, level);
     }
 }
 
@@ -337,7 +331,10 @@ void MaxMinKernel::rebind_to_level(std::uint32_t flow, std::int64_t level) {
     auto const& f = flows_[flow];
     if (f.bound != 0 && shares_[f.bound].level == level) return;
     auto p = f.first_place;
-    while (shares_[places_[p].link].level != level) ++p;
+    while (shares_[places_[p].link].level != level) {
+        ++p;
+        ORRERY_ENSURE(p != f.first_place + f.places, "flow {} has no link at level {}", flow, level);
+    }
     bind(flow, places_[p].link, now_);
 }
 

@@ -103,7 +103,7 @@ class OneExchange {
         std::vector<Time> starts = {};  // empty: all at zero; infinity: never posts
         std::uint32_t first = 0;
         Network network = Network::flow;
-        Time epoch = {};
+        std::int64_t error_ppm = 0;
         Time bin = 10_us;
     };
 
@@ -128,7 +128,7 @@ class OneExchange {
         for (auto const id : ids) {
             std::unique_ptr<TransferEngine> engine;
             if (setup.network == Network::flow)
-                engine = std::make_unique<FlowEngine>(*fabric_, map_, id, setup.epoch, setup.bin);
+                engine = std::make_unique<FlowEngine>(*fabric_, map_, id, setup.error_ppm, setup.bin);
             else
                 engine = std::make_unique<AnalyticEngine>(*fabric_, map_, id, setup.bin);
             domains.push_back(std::make_unique<ExchangeDomain>(id, *fabric_, map_, layouts_, traffic, std::move(engine),
