@@ -37,9 +37,9 @@ int main(int argc, char** argv) {
         auto const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
         auto const micro = [](double s) { return static_cast<std::int64_t>(s * 1e6); };
         auto const c = network->counters();
-        auto const sums = world.sum(std::vector<std::int64_t>{micro(cpu_seconds() - cpu), micro(loop.outcome().busy_seconds),
-                                                              micro(loop.outcome().sync_seconds), c.hops, c.injected,
-                                                              c.delivered});
+        auto const sums =
+            world.sum(std::vector<std::int64_t>{micro(cpu_seconds() - cpu), micro(loop.outcome().busy_seconds),
+                                                micro(loop.outcome().sync_seconds), c.hops, c.injected, c.delivered});
         auto const digest = network->digest();
         auto const words = world.sum(std::vector<std::uint64_t>{digest.low, digest.high});
         auto const name = fmt::format("{}, {} hosts, {} processes", transport, hosts, world.count());

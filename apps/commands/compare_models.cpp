@@ -74,15 +74,14 @@ void print_links(Job const& job, ModelRun const& flow, ModelRun const& packet) {
                           auto const ub = utilisation(flow.share.bundle_bytes[b], b, flow);
                           return ua != ub ? ua > ub : a < b;
                       });
-    fmt::print("\n{:<26} {:>12} {:>12} {:>8} {:>12}\n", "hot link, mean use", "flow", "packet", "differ",
-               "max queue");
+    fmt::print("\n{:<26} {:>12} {:>12} {:>8} {:>12}\n", "hot link, mean use", "flow", "packet", "differ", "max queue");
     for (std::size_t i = 0; i < shown; ++i) {
         auto const b = hot[i];
         auto const f = utilisation(flow.share.bundle_bytes[b], b, flow);
         auto const p = utilisation(packet.share.bundle_sent[b], b, packet);
         fmt::print("{:<26} {:>11.1f}% {:>11.1f}% {:>8} {:>12}\n",
-                   job.fabric().bundle_name(BundleId{static_cast<std::uint32_t>(b)}), f * 100, p * 100, difference(p, f),
-                   bytes_text(packet.share.bundle_queue[b]));
+                   job.fabric().bundle_name(BundleId{static_cast<std::uint32_t>(b)}), f * 100, p * 100,
+                   difference(p, f), bytes_text(packet.share.bundle_queue[b]));
     }
 }
 

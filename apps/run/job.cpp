@@ -218,10 +218,11 @@ void Job::build_exchange() {
         packet_ = make_packet_settings(scenario());
         // A transfer is told when its last packet has arrived, and its sender's end counts from the departure.
         auto const finish = std::min(dispatch_.finish, combine_.finish) - packet_notice();
-        ORRERY_VALIDATE(finish >= Time::from_ps(100'000),
-                        "workload.operators: a finish of {} (the packet model tells the end of a transfer up to {} late) "
-                        "use a longer finish or the flow model",
-                        to_string(std::min(dispatch_.finish, combine_.finish)), to_string(packet_notice()));
+        ORRERY_VALIDATE(
+            finish >= Time::from_ps(100'000),
+            "workload.operators: a finish of {} (the packet model tells the end of a transfer up to {} late) "
+            "use a longer finish or the flow model",
+            to_string(std::min(dispatch_.finish, combine_.finish)), to_string(packet_notice()));
         if (finish < lookahead_) {
             lookahead_ = finish;
             lookahead_reason_ = fmt::format("{} (finish less the longest route)", to_string(finish));

@@ -18,11 +18,12 @@ LoadBalancing balancing_of(std::string const& name) {
 }
 
 void validate(PacketSettings const& s) {
-    bool const lossy = s.lossless == Lossless::off && (s.port_buffer != PacketSettings::unbounded ||
-                                                       s.shared_buffer != PacketSettings::unbounded);
-    ORRERY_VALIDATE(s.transport != "none" || (!lossy && s.losses.empty() && !s.trimming),
-                    "network.packet.transport is none (buffers, trimming or losses would drop packets that nobody sends "
-                    "again); use window or another transport, or lossless links");
+    bool const lossy = s.lossless == Lossless::off &&
+                       (s.port_buffer != PacketSettings::unbounded || s.shared_buffer != PacketSettings::unbounded);
+    ORRERY_VALIDATE(
+        s.transport != "none" || (!lossy && s.losses.empty() && !s.trimming),
+        "network.packet.transport is none (buffers, trimming or losses would drop packets that nobody sends "
+        "again); use window or another transport, or lossless links");
     ORRERY_VALIDATE(s.lossless == Lossless::off || s.port_buffer != PacketSettings::unbounded,
                     "network.packet.port_buffer is not set (lossless links need a buffer to protect); use 1MiB or so");
     ORRERY_VALIDATE(s.window > 0 || s.transport == "none" || (s.lossless != Lossless::off && s.losses.empty()),

@@ -230,10 +230,10 @@ Report make_report(World const& world, Job const& job, Simulation& simulation, R
     auto const share = simulation.share();
     auto const words = world.sum(std::vector<std::uint64_t>{share.digest.low, share.digest.high});
     Digest const digest{words[0], words[1]};
-    auto const sums = world.sum(
-        std::vector<std::int64_t>{share.flows, share.injected_bytes, share.delivered_bytes, share.unfinished_ranks,
-                                  share.imbalance.ranks_ppm, share.imbalance.experts_ppm, share.imbalance.samples,
-                                  peak_memory_bytes(), static_cast<std::int64_t>(cpu_seconds() * 1e6), share.packets.hops});
+    auto const sums = world.sum(std::vector<std::int64_t>{
+        share.flows, share.injected_bytes, share.delivered_bytes, share.unfinished_ranks, share.imbalance.ranks_ppm,
+        share.imbalance.experts_ppm, share.imbalance.samples, peak_memory_bytes(),
+        static_cast<std::int64_t>(cpu_seconds() * 1e6), share.packets.hops});
     auto const bytes = world.sum(share.bundle_bytes);
     auto const payload = world.sum(share.bundle_payload);
     auto const finish = Time::from_ps(world.max(share.last_finish.ps()));

@@ -24,8 +24,8 @@ class LinkChooser {
     LoadBalancing balancing() const { return balancing_; }
 
     // The position that spraying or hashing gives a packet among `count` links at a node. Spraying deals each origin's
-    // packets in rounds that use every link once, each round turned by a hash: dealt in plain turns, origins that send to
-    // their targets in turn as well would all reach one target over the same link.
+    // packets in rounds that use every link once, each round turned by a hash: dealt in plain turns, origins that send
+    // to their targets in turn as well would all reach one target over the same link.
     std::uint32_t position(Packet const& packet, std::uint32_t node, std::uint32_t count, bool at_origin) const {
         auto const number = static_cast<std::uint32_t>(packet.count);
         if (balancing_ == LoadBalancing::ecmp) {
@@ -36,8 +36,8 @@ class LinkChooser {
         auto const dealt = at_origin || fanout_ == 1 ? number : number / fanout_;
         bool const binary = (count & (count - 1)) == 0;
         auto const round = binary ? dealt >> std::countr_zero(count) : dealt / count;
-        auto const turned = DigestChain::mix((static_cast<std::uint64_t>(packet.origin) << 32 | round) ^
-                                             (at_origin ? seed_ : ~seed_));
+        auto const turned =
+            DigestChain::mix((static_cast<std::uint64_t>(packet.origin) << 32 | round) ^ (at_origin ? seed_ : ~seed_));
         auto const turn = dealt + static_cast<std::uint32_t>(turned >> 40);
         return binary ? turn & (count - 1) : turn % count;
     }

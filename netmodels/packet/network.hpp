@@ -62,7 +62,8 @@ struct PortFigures {
     std::int64_t max_queue = 0;  // bytes
 };
 
-// A queue's bytes at the arrival of a packet: bucket 0 is an empty queue, bucket i is [2^(i-1), 2^i) packets of one MTU.
+// A queue's bytes at the arrival of a packet: bucket 0 is an empty queue, bucket i is [2^(i-1), 2^i) packets of one
+// MTU.
 inline constexpr std::uint32_t queue_buckets = 16;
 using QueueHistogram = std::array<std::int64_t, queue_buckets>;
 

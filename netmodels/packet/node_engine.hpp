@@ -50,7 +50,7 @@ class NodeEngine final : public PacketNetwork {
 
   private:
     static constexpr std::uint32_t none = packet_detail::none;
-    static constexpr std::uint32_t reach = 64;  // packets that the receiver can hold beyond a hole
+    static constexpr std::uint32_t reach = 64;               // packets that the receiver can hold beyond a hole
     static constexpr std::int64_t quarantine = 100'000'000;  // ps before the slot of a finished flow is used again
 
     using Port = packet_detail::Port;

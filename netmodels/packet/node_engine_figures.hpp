@@ -26,9 +26,9 @@ Digest NodeEngine<T>::digest() const {
     for (std::uint32_t p = 0; p < ports_.size(); ++p) {
         if (!mine(fabric_.from(p))) continue;
         DigestChain chain;
-        for (auto const word : {ports_[p].chain, static_cast<std::uint64_t>(ports_[p].max_queue),
-                                std::uint64_t{ports_[p].drops}, std::uint64_t{ports_[p].marks},
-                                static_cast<std::uint64_t>(ports_[p].paused_ps)})
+        for (auto const word :
+             {ports_[p].chain, static_cast<std::uint64_t>(ports_[p].max_queue), std::uint64_t{ports_[p].drops},
+              std::uint64_t{ports_[p].marks}, static_cast<std::uint64_t>(ports_[p].paused_ps)})
             chain.add(word);
         digest.add(fabric_.link(p).value(), chain);
     }
@@ -66,7 +66,8 @@ void NodeEngine<T>::flush_bins(Time now) {
 }
 
 // A port that may not send waits for room behind its link; that room is held by packets which wait at the ports of the
-// node behind it. Following these waits from port to port comes back to where it began exactly when there is a deadlock.
+// node behind it. Following these waits from port to port comes back to where it began exactly when there is a
+// deadlock.
 template <class T>
 std::string NodeEngine<T>::diagnosis() const {
     if (settings_.lossless == Lossless::off) {

@@ -216,8 +216,7 @@ void NodeEngine<T>::send_packet(std::uint32_t slot, std::uint32_t port, std::int
     packet.set_sequence(sequence);
     ++counters_.injected;
     auto const bytes = static_cast<std::uint32_t>(packet.bytes);
-    if (tx.pace > 0)
-        ready_[list_of(port)].paced_until = now + PacketFabric::ceil_time(bytes, tx.pace);
+    if (tx.pace > 0) ready_[list_of(port)].paced_until = now + PacketFabric::ceil_time(bytes, tx.pace);
     transport_.sent(tx.sender, sequence, now);
     auto const gap = transport_.gap(tx.sender, bytes, now);
     transmit(port, packet, now);
@@ -354,8 +353,8 @@ void NodeEngine<T>::received_data(std::uint32_t node, Packet& packet, std::int64
         }
     }
     if constexpr (T::acks)
-        answer(node, rx, packet, PacketKind::ack,
-               settings_.recovery == Recovery::go_back_n ? rx.base - 1 : sequence, now);
+        answer(node, rx, packet, PacketKind::ack, settings_.recovery == Recovery::go_back_n ? rx.base - 1 : sequence,
+               now);
     if (!fresh || rx.base != rx.total) return;
     if (process == share_.me) return delivered(packet.slot, rx.last);
     auto notice = packet;

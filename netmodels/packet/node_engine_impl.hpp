@@ -38,7 +38,8 @@ NodeEngine<T>::NodeEngine(PacketFabric const& fabric, DomainMap const& map, Pack
                     settings.window, reach);
     counts_ = settings.window == 0;
     ORRERY_VALIDATE(!T::acks || !counts_ || (settings.lossless != Lossless::off && settings.losses.empty()),
-                    "network.packet.window is 0, no limit (only links that lose nothing allow that); use 1 to {}", reach);
+                    "network.packet.window is 0, no limit (only links that lose nothing allow that); use 1 to {}",
+                    reach);
     Time longest;
     for (auto const b : map.bundles(fabric.domain())) {
         auto const& bundle = fabric.fabric().bundles()[b.index()];
@@ -92,10 +93,11 @@ void NodeEngine<T>::set_thresholds() {
         headroom = std::max(headroom, static_cast<std::int64_t>(flying) + 3 * std::int64_t{settings_.mtu});
     }
     if (settings_.pfc_xoff == 0) {
-        ORRERY_VALIDATE(settings_.port_buffer > headroom,
-                        "network.packet.port_buffer is {} bytes (the headroom of its links alone is {}); use more, or set "
-                        "pfc_xoff",
-                        settings_.port_buffer, headroom);
+        ORRERY_VALIDATE(
+            settings_.port_buffer > headroom,
+            "network.packet.port_buffer is {} bytes (the headroom of its links alone is {}); use more, or set "
+            "pfc_xoff",
+            settings_.port_buffer, headroom);
         settings_.pfc_xoff = settings_.port_buffer - headroom;
     }
     if (settings_.pfc_xon == 0)

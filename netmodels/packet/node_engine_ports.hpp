@@ -12,14 +12,13 @@ template <class T>
 void NodeEngine<T>::forward(std::uint32_t node, Packet& packet, std::int64_t now) {
     auto const left = static_cast<std::uint32_t>(packet.left) - 1;
     auto const group = fabric_.group(packet.next_bundle(), node);
-    auto const port =
-        settings_.load_balancing != LoadBalancing::adaptive
-            ? chooser_.choose(packet, group, node, left, false)
-            : chooser_.least(packet, group, node, left, false, [&](std::uint32_t p) {
-                  // What is ahead of it, in time at the speed of the link.
-                  return std::max<std::int64_t>(0, ports_[p].busy_until - now) +
-                         ports_[p].data.bytes * fabric_.port(p).mtu_time / fabric_.mtu();
-              });
+    auto const port = settings_.load_balancing != LoadBalancing::adaptive
+                          ? chooser_.choose(packet, group, node, left, false)
+                          : chooser_.least(packet, group, node, left, false, [&](std::uint32_t p) {
+                                // What is ahead of it, in time at the speed of the link.
+                                return std::max<std::int64_t>(0, ports_[p].busy_until - now) +
+                                       ports_[p].data.bytes * fabric_.port(p).mtu_time / fabric_.mtu();
+                            });
     if (port == LinkChooser::no_port) {
         ++counters_.blocked;
         return drop(packet, static_cast<std::uint32_t>(packet.in));
@@ -47,14 +46,15 @@ void NodeEngine<T>::enqueue(std::uint32_t node, std::uint32_t port, Packet& pack
     if (!control) {
         auto& histogram = queues_[class_of_[fabric_.port(port).bundle]];
         auto const queued = static_cast<std::uint64_t>(state.data.bytes) / fabric_.mtu();
-        ++histogram[state.data.bytes == 0
-                        ? 0
-                        : std::min<std::size_t>(queue_buckets - 1, 1 + static_cast<std::size_t>(std::bit_width(queued)))];
+        ++histogram[state.data.bytes == 0 ? 0
+                                          : std::min<std::size_t>(queue_buckets - 1, 1 + static_cast<std::size_t>(
+                                                                                             std::bit_width(queued)))];
         if (!admit(node, port, packet, now)) {
             if (!settings_.trimming) return drop(packet, port);
             // Only the header goes on, ahead of the data.
             packet.trimmed = 1;
-            packet.bytes = std::min<std::uint32_t>(settings_.ack_bytes, static_cast<std::uint32_t>(packet.bytes)) & 0x7fff;
+            packet.bytes =
+                std::min<std::uint32_t>(settings_.ack_bytes, static_cast<std::uint32_t>(packet.bytes)) & 0x7fff;
             ++state.drops;
         }
     }
@@ -115,7 +115,8 @@ bool NodeEngine<T>::admit(std::uint32_t node, std::uint32_t port, Packet const& 
     if (input.bytes > settings_.port_buffer - bytes) {
         ORRERY_ENSURE(settings_.lossless == Lossless::pfc, "link {} was sent to without credit",
                       fabric_.fabric().link_name(fabric_.link(in)));
-        ORRERY_VALIDATE(!counts_, "link {} overruns its buffer of {} bytes (pauses come too late: the headroom is too small); "
+        ORRERY_VALIDATE(!counts_,
+                        "link {} overruns its buffer of {} bytes (pauses come too late: the headroom is too small); "
                         "raise port_buffer, lower pfc_xoff, or set a window",
                         fabric_.fabric().link_name(fabric_.link(in)), settings_.port_buffer);
         return false;  // the headroom is too small
@@ -165,8 +166,8 @@ void NodeEngine<T>::release(std::uint32_t in, std::uint32_t bytes, std::int64_t 
         input.returned = 0;
         return;
     }
-    auto const xon = settings_.pfc_alpha > 0 ? xoff(node) - 2 * static_cast<std::int64_t>(fabric_.mtu())
-                                             : settings_.pfc_xon;
+    auto const xon =
+        settings_.pfc_alpha > 0 ? xoff(node) - 2 * static_cast<std::int64_t>(fabric_.mtu()) : settings_.pfc_xon;
     if (!input.paused || (input.bytes > xon && input.bytes > 0)) return;
     input.paused = false;
     notify(in, PacketKind::resume, 0, now);
@@ -232,15 +233,17 @@ void NodeEngine<T>::transmit(std::uint32_t port, Packet packet, std::int64_t now
     state.bytes += bytes;
     ++state.packets;
     ++counters_.hops;
-    state.chain = (state.chain + static_cast<std::uint64_t>(now) + (std::uint64_t{packet.origin} << 40) + packet.count) *
-                  0x9e3779b97f4a7c15U;
+    state.chain =
+        (state.chain + static_cast<std::uint64_t>(now) + (std::uint64_t{packet.origin} << 40) + packet.count) *
+        0x9e3779b97f4a7c15U;
     meter_.add(state.bin, spec.bundle, now, bytes);
     if (state.control.head != none || (state.data.head != none && !state.paused) || ready_[list_of(port)].head != none)
         wake_port(port);
     // The buffer of an endpoint is its memory: only switches give credit.
     if (data && settings_.lossless == Lossless::credit && !fabric_.is_endpoint(spec.to)) state.credit -= bytes;
     if (state.lossy) [[unlikely]] {
-        auto const draw = DigestChain::mix((std::uint64_t{fabric_.link(port).value()} << 32 | state.packets) ^ tie_.salt);
+        auto const draw =
+            DigestChain::mix((std::uint64_t{fabric_.link(port).value()} << 32 | state.packets) ^ tie_.salt);
         if (static_cast<std::uint32_t>(draw >> 32) < state.loss_below) {
             ++counters_.lost;
             ++state.losses;
@@ -251,8 +254,8 @@ void NodeEngine<T>::transmit(std::uint32_t port, Packet packet, std::int64_t now
         }
     }
     packet.in = port & id_mask;
-    auto const arrival = packet.left == 0 ? now + time + spec.latency
-                                          : now + spec.latency + (time & fabric_.hold_mask(port));
+    auto const arrival =
+        packet.left == 0 ? now + time + spec.latency : now + spec.latency + (time & fabric_.hold_mask(port));
     push(arrival, packet, spec.to);
 }
 

@@ -93,14 +93,23 @@ struct Wake {
     friend bool later(Wake const& a, Wake const& b) { return a.when != b.when ? a.when > b.when : a.key > b.key; }
 };
 
-enum class WakeKind : std::uint8_t { port = 0, start = 1, pace = 2, timeout = 3, emit = 4, pull = 5, enqueue = 6, feed = 7 };
+enum class WakeKind : std::uint8_t {
+    port = 0,
+    start = 1,
+    pace = 2,
+    timeout = 3,
+    emit = 4,
+    pull = 5,
+    enqueue = 6,
+    feed = 7
+};
 inline std::uint64_t wake_key(WakeKind kind, std::uint64_t id) {
     return static_cast<std::uint64_t>(kind) << 56 | (id & 0xffffffffffffffU);
 }
 
 struct Node {
     std::vector<Wake> heap;
-    std::int64_t shared = 0;  // bytes in its buffers
+    std::int64_t shared = 0;       // bytes in its buffers
     std::int64_t registered = -1;  // window for which it is on the list
     std::int64_t ran = -1;         // last window in which it was run
     std::uint32_t answers = 0;     // packets other than data that it has originated
@@ -121,7 +130,7 @@ struct Tx {
     std::uint32_t first = 0, hop1 = 0, hop2 = 0, last = 0;
     std::uint32_t origin = 0, number = 0;
     std::uint32_t packets = 0, una = 0, next = 0, high = 0;  // packets 0: free
-    std::uint32_t link = none;                     // in the ready list or the free list
+    std::uint32_t link = none;                               // in the ready list or the free list
     std::uint16_t last_bytes = 0;
     std::uint8_t left = 0, backoff = 0;
     bool by_rule = false, listed = false, timer = false, resent = false, delivered = false, paced = false, turn = false;

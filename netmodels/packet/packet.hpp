@@ -13,13 +13,13 @@ namespace orrery {
 
 enum class PacketKind : std::uint8_t {
     data,
-    ack,      // the receiver has it
-    nack,     // the receiver wants this one again
-    cnp,      // congestion notification (DCQCN)
-    credit,   // receiver-driven transports: send one more
-    done,     // between processes only: every byte of the flow has arrived
-    pause,    // link level: XOFF or credits, not queued with data
-    resume,   // link level
+    ack,     // the receiver has it
+    nack,    // the receiver wants this one again
+    cnp,     // congestion notification (DCQCN)
+    credit,  // receiver-driven transports: send one more
+    done,    // between processes only: every byte of the flow has arrived
+    pause,   // link level: XOFF or credits, not queued with data
+    resume,  // link level
 };
 
 // Bundles, links and ranks are numbered within 24 bits; the compiled fabric refuses more. The time of arrival is an
@@ -53,9 +53,7 @@ struct Packet {
     }
     PacketKind kind() const { return static_cast<PacketKind>(kind_bits); }
     void set_kind(PacketKind kind) { kind_bits = static_cast<std::uint64_t>(kind) & 7; }
-    std::uint32_t next_bundle() const {
-        return static_cast<std::uint32_t>(left == 1 ? last : left == 2 ? hop2 : hop1);
-    }
+    std::uint32_t next_bundle() const { return static_cast<std::uint32_t>(left == 1 ? last : left == 2 ? hop2 : hop1); }
 };
 
 static_assert(sizeof(Packet) == 32 && std::is_trivially_copyable_v<Packet>);
@@ -75,8 +73,8 @@ inline PacketOnWire from_wire(std::array<std::uint64_t, 5> const& body) {
     return std::bit_cast<PacketOnWire>(body);
 }
 
-// Of two packets that reach a port in the same picosecond the one that goes first. With plain ranks the lowest would win
-// every tie of an incast; a seeded bijection of (origin, count) is as unique and favours nobody.
+// Of two packets that reach a port in the same picosecond the one that goes first. With plain ranks the lowest would
+// win every tie of an incast; a seeded bijection of (origin, count) is as unique and favours nobody.
 struct FairTie {
     std::uint64_t salt = 0;
 

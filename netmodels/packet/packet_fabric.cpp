@@ -173,8 +173,9 @@ std::vector<std::uint32_t> PacketFabric::deal(std::uint32_t processes) const {
     auto const blocks = (fabric_->rank_count() + block_size - 1) / block_size;
     std::vector<std::uint32_t> owner(nodes_.size());
     for (std::uint32_t n = 0; n < nodes_.size(); ++n)
-        owner[n] = tile[n] < blocks ? static_cast<std::uint32_t>(static_cast<std::uint64_t>(tile[n]) * processes / blocks)
-                                    : tile[n] % processes;
+        owner[n] = tile[n] < blocks
+                       ? static_cast<std::uint32_t>(static_cast<std::uint64_t>(tile[n]) * processes / blocks)
+                       : tile[n] % processes;
     return owner;
 }
 

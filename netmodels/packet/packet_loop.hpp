@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives one process's share of a packet network through the exchange of windows: data, null message and barrier in one.
+// Drives one process's share of a packet network through the exchange of windows: data, null message and barrier in
+// one.
 #pragma once
 
 #include "core/exchange.hpp"

@@ -33,7 +33,7 @@ struct LinkLoss {
 struct PacketSettings {
     static constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
-    std::uint32_t mtu = 4096;  // bytes of a full packet on the wire
+    std::uint32_t mtu = 4096;                                  // bytes of a full packet on the wire
     Switching leaf_switching = Switching::store_and_forward;   // switches of tier 1
     Switching spine_switching = Switching::store_and_forward;  // tier 2 and above
     LoadBalancing load_balancing = LoadBalancing::spray;
@@ -53,11 +53,11 @@ struct PacketSettings {
 
     std::string transport = "none";
     Recovery recovery = Recovery::selective_repeat;
-    std::uint32_t window = 64;         // packets of a flow on their way; 0: no limit, on lossless links only
-    Time timeout;                      // zero: four times the longest zero-load round trip
-    Time cnp_interval;                 // DCQCN: at most one CNP per flow in this time
-    Time cnp_delay;                    // DCQCN: from a marked arrival to its CNP
-    Time target_delay;                 // delay-based: zero: 1.5 zero-load round trips
+    std::uint32_t window = 64;  // packets of a flow on their way; 0: no limit, on lossless links only
+    Time timeout;               // zero: four times the longest zero-load round trip
+    Time cnp_interval;          // DCQCN: at most one CNP per flow in this time
+    Time cnp_delay;             // DCQCN: from a marked arrival to its CNP
+    Time target_delay;          // delay-based: zero: 1.5 zero-load round trips
     std::uint32_t ack_bytes = 64;
 
     std::vector<LinkLoss> losses;

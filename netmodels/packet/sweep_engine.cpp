@@ -211,8 +211,7 @@ void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
         auto const time = fabric_.serialisation(port, static_cast<std::uint32_t>(packet.bytes));
         injector.clock = start;
         if (flow.pace > 0)
-            injector.paced_until =
-                start + PacketFabric::ceil_time(static_cast<std::uint32_t>(packet.bytes), flow.pace);
+            injector.paced_until = start + PacketFabric::ceil_time(static_cast<std::uint32_t>(packet.bytes), flow.pace);
         ++injector.count;
         ++flow.sent;
         ++counters_.injected;
@@ -230,8 +229,9 @@ inline void SweepEngine::send(Packet& packet, std::uint32_t port, std::int64_t s
     auto const& spec = fabric_.port(port);
     auto& state = ports_[port];
     state.free = start + time;
-    state.chain = (state.chain + static_cast<std::uint64_t>(start) + (std::uint64_t{packet.origin} << 40) + packet.count) *
-                  0x9e3779b97f4a7c15U;
+    state.chain =
+        (state.chain + static_cast<std::uint64_t>(start) + (std::uint64_t{packet.origin} << 40) + packet.count) *
+        0x9e3779b97f4a7c15U;
     state.bytes += static_cast<std::int64_t>(packet.bytes);
     ++state.packets;
     meter_.add(state.bin, spec.bundle, start, static_cast<std::int64_t>(packet.bytes));
@@ -386,8 +386,9 @@ void SweepEngine::walk(std::uint32_t place, std::uint64_t* first, std::uint64_t*
         }
         auto const full = fabric_.port(port).mtu_time;
         // A 32-bit division takes half the time of a 64-bit one, and nearly every wait is below 4 ms.
-        auto const queued = ((wait | full) >> 32) == 0 ? static_cast<std::uint32_t>(wait) / static_cast<std::uint32_t>(full)
-                                                       : static_cast<std::uint64_t>(wait / full);
+        auto const queued = ((wait | full) >> 32) == 0
+                                ? static_cast<std::uint32_t>(wait) / static_cast<std::uint32_t>(full)
+                                : static_cast<std::uint64_t>(wait / full);
         ++histogram[std::min<std::size_t>(queue_buckets - 1, 1 + static_cast<std::size_t>(std::bit_width(queued)))];
         state.max_wait = std::max(state.max_wait, wait);
         packet.left = left & 3;
@@ -422,8 +423,8 @@ void SweepEngine::finish(std::uint32_t slot, std::int64_t when) {
     auto& flow = flows_[slot];
     ++counters_.messages_done;
     done_digest_[flow.origin] += DigestChain::mix(DigestChain::mix(flow.number + 1) + static_cast<std::uint64_t>(when));
-    deliveries_.push_back({flow.cookie, Time::from_ps(when), Time::from_ps(flow.offered), RankId{flow.origin},
-                           flow.number});
+    deliveries_.push_back(
+        {flow.cookie, Time::from_ps(when), Time::from_ps(flow.offered), RankId{flow.origin}, flow.number});
     flow.packets = 0;
     flow.next = free_flow_;
     free_flow_ = slot;

@@ -76,8 +76,8 @@ class SweepEngine final : public PacketNetwork {
     // The flows that leave over one bundle of an endpoint take turns, packet by packet.
     struct Injector {
         std::int64_t clock = 0, paced_until = 0;
-        std::uint32_t head = none, tail = none;                  // ready, in turn
-        std::uint32_t waiting = none, waiting_tail = none;       // by `offered`
+        std::uint32_t head = none, tail = none;             // ready, in turn
+        std::uint32_t waiting = none, waiting_tail = none;  // by `offered`
         std::uint32_t node = 0, count = 0;
         bool active = false;
     };

@@ -2,8 +2,9 @@
 // The packet engine with queues: agreement with the sweep, lossless links, marking, loss and recovery, transports.
 #include "tests/netmodels/packet_testing.hpp"
 
-#include <cmath>
 #include <gmock/gmock.h>
+
+#include <cmath>
 
 namespace orrery::testing {
 namespace {

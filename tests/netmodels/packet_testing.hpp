@@ -62,8 +62,8 @@ class PacketBench {
             networks.push_back(make_packet_network(*compiled_, *map_, settings_, {owner, p, processes}));
             for (auto const& m : messages)
                 if (owner[compiled_->node_of(m.source)] == p) networks[p]->offer(m);
-            loops.push_back(std::make_unique<PacketLoop>(
-                *networks[p], board.exchange(p), Time::from_ps(compiled_->lookahead().ps() / width_divisor)));
+            loops.push_back(std::make_unique<PacketLoop>(*networks[p], board.exchange(p),
+                                                         Time::from_ps(compiled_->lookahead().ps() / width_divisor)));
         }
         board.run(std::span<std::unique_ptr<PacketLoop> const>{loops});
         PacketRun result;

@@ -59,7 +59,8 @@ struct Dcqcn : TransportBase<DcqcnSender> {
             s.rise_at += rise_timer;
             if (s.rises < 255) ++s.rises;
             auto const step = s.line / 1000;
-            if (s.rises > fast_rounds) s.target = std::min(s.line, s.target + (s.rises > 2 * fast_rounds ? 10 : 1) * step);
+            if (s.rises > fast_rounds)
+                s.target = std::min(s.line, s.target + (s.rises > 2 * fast_rounds ? 10 : 1) * step);
             s.rate = s.rate / 2 + s.target / 2 + (s.rate & s.target & 1);
             if (s.line - s.rate <= step) s.rate = s.line;
         }
@@ -70,8 +71,9 @@ struct Dcqcn : TransportBase<DcqcnSender> {
 };
 
 TransportRegistration const registered{
-    "dcqcn", [](PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings,
-                PacketShare share) -> std::unique_ptr<PacketNetwork> {
+    "dcqcn",
+    [](PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings,
+       PacketShare share) -> std::unique_ptr<PacketNetwork> {
         return std::make_unique<NodeEngine<Dcqcn>>(fabric, map, settings, std::move(share));
     }};
 

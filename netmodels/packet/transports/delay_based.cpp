@@ -19,7 +19,8 @@ struct Delay : TransportBase<DelaySender> {
     static constexpr bool acks = true, pulls = false, notices = false;
     static constexpr std::uint32_t one = 256;
 
-    explicit Delay(PacketSettings const& settings) : first((settings.window > 0 ? settings.window : 64) * one), target(settings.target_delay.ps()) {}
+    explicit Delay(PacketSettings const& settings)
+        : first((settings.window > 0 ? settings.window : 64) * one), target(settings.target_delay.ps()) {}
 
     void start(Sender& s, PathFacts const& path, std::int64_t) const {
         s.window = first;
@@ -54,8 +55,9 @@ struct Delay : TransportBase<DelaySender> {
 };
 
 TransportRegistration const registered{
-    "delay", [](PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings,
-                PacketShare share) -> std::unique_ptr<PacketNetwork> {
+    "delay",
+    [](PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings,
+       PacketShare share) -> std::unique_ptr<PacketNetwork> {
         return std::make_unique<NodeEngine<Delay>>(fabric, map, settings, std::move(share));
     }};
 

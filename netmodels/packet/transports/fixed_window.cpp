@@ -18,8 +18,9 @@ struct FixedWindow : TransportBase<WindowSender> {
 };
 
 TransportRegistration const registered{
-    "window", [](PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings,
-                 PacketShare share) -> std::unique_ptr<PacketNetwork> {
+    "window",
+    [](PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings,
+       PacketShare share) -> std::unique_ptr<PacketNetwork> {
         return std::make_unique<NodeEngine<FixedWindow>>(fabric, map, settings, std::move(share));
     }};
 

@@ -24,8 +24,9 @@ bool sweeps(PacketSettings const& s) {
 }
 
 TransportRegistration const registered{
-    "none", [](PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings,
-               PacketShare share) -> std::unique_ptr<PacketNetwork> {
+    "none",
+    [](PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings,
+       PacketShare share) -> std::unique_ptr<PacketNetwork> {
         if (sweeps(settings)) return std::make_unique<SweepEngine>(fabric, map, settings, std::move(share));
         return std::make_unique<NodeEngine<OpenLoop>>(fabric, map, settings, std::move(share));
     }};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transport `receiver_credit`: a first window unasked, then one packet per pull of the receiver (after NDP, SIGCOMM 2017).
+// Transport `receiver_credit`: a first window unasked, then one packet per pull of the receiver (after NDP, SIGCOMM
+// 2017).
 #include "netmodels/packet/node_engine_impl.hpp"
 #include "netmodels/packet/registry.hpp"
 
@@ -27,8 +28,9 @@ struct ReceiverCredit : TransportBase<CreditSender> {
 };
 
 TransportRegistration const registered{
-    "receiver_credit", [](PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings,
-                          PacketShare share) -> std::unique_ptr<PacketNetwork> {
+    "receiver_credit",
+    [](PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings,
+       PacketShare share) -> std::unique_ptr<PacketNetwork> {
         return std::make_unique<NodeEngine<ReceiverCredit>>(fabric, map, settings, std::move(share));
     }};
 
