@@ -166,6 +166,10 @@ class MaxMinKernel {
         std::int64_t level;
         std::uint32_t weight;
     };
+    struct Near {  // a held entry that a falling link may meet
+        std::int64_t level;
+        std::uint32_t slot;
+    };
 
     static UInt128 tag_of(Flow const& flow) { return static_cast<UInt128>(flow.tag_high) << 64 | flow.tag_low; }
     static UInt128 tag_of(Due const& due) { return static_cast<UInt128>(due.tag_high) << 64 | due.tag_low; }
@@ -220,7 +224,8 @@ class MaxMinKernel {
     void move_one(std::uint32_t link, std::uint32_t slot, std::int64_t from, std::int64_t to);
     void reclassify(std::uint32_t link, std::int64_t from, std::int64_t to);
     void claim_held(std::uint32_t link, std::int64_t to);
-    bool lowers_ceiling(std::uint32_t link, std::int64_t below);
+    void claim(std::uint32_t link, std::uint32_t slot, std::int64_t level);
+    void fall(std::uint32_t link, std::int64_t level);
     bool change_elsewhere(std::uint32_t link, std::uint32_t slot, std::int64_t from, std::int64_t to);
     bool change_at(std::uint32_t link, std::uint32_t flow, std::uint32_t weight, std::int64_t from, std::int64_t to);
     // From many changes (max_min_guess.cpp).
@@ -260,6 +265,7 @@ class MaxMinKernel {
     std::vector<std::uint32_t> slack_;  // links to relax that do not fill unless held flows grew
     std::vector<std::uint32_t> touched_;
     std::vector<Held> scan_;           // scratch of level_by_scan
+    std::vector<Near> near_;           // scratch of fall
     std::vector<Crossing> crossings_;  // scratch of add
     LoadObserver* observer_ = nullptr;
     Counters counters_;
