@@ -74,7 +74,13 @@ void Job::build_fabric() {
 void Job::degrade_fabric() {
     auto wishes = degradations_of(scenario().fabric());
     for (auto& wish : wishes) wish.where = locate(loaded_, wish.where + ".links");
-    auto met = fabric_->degrade(wishes);
+    timetable_ = timetable_of(scenario().fabric(), scenario().seed(), wishes);
+    std::vector<Degradation> always;
+    for (auto const& wish : wishes)
+        if (wish.always()) always.push_back(wish);
+    // Patterns of the timetable are checked, and their links counted, on a fabric that is thrown away.
+    auto met = make_fabric(scenario().fabric(), scenario().seed())->degrade(wishes);
+    fabric_->degrade(always);
     for (std::size_t i = 0; i < wishes.size(); ++i) {
         auto const& wish = wishes[i];
         DegradeEffect effect{.where = wish.where,

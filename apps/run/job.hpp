@@ -58,8 +58,9 @@ class Job {
     // The least time between a cause on one LP and its effect on another, and where it comes from.
     Time lookahead() const { return lookahead_; }
     std::string const& lookahead_reason() const { return lookahead_reason_; }
-    // Zero: exact.
-    // How far shares may lag behind starts and finishes, in millionths; zero: exact.
+    // Bundles whose capacity changes while the run goes on.
+    std::span<CapacityChange const> timetable() const { return timetable_; }
+    // How far shares may lag behind finishes, in millionths; zero: exact.
     std::int64_t flow_error_ppm() const { return flow_error_ppm_; }
     std::string const& sharing_text() const { return sharing_text_; }
 
@@ -112,6 +113,7 @@ class Job {
     std::map<DomainId, LpId> domain_lp_;
     LpGraph graph_;
     Time lookahead_;
+    std::vector<CapacityChange> timetable_;
     std::int64_t flow_error_ppm_ = 0;
     std::string lookahead_reason_, sharing_text_;
     std::vector<DegradeEffect> degradations_;

@@ -64,6 +64,14 @@ class MaxMinKernel {
     // The same for a flow that has been under way elsewhere: what is left of its service, as service_left() told it.
     std::uint32_t add_service(std::span<Crossing const> crossings, std::uint32_t weight, UInt128 service,
                               std::uint64_t cookie, Rate cap = Rate::unlimited());
+    // Of a flow that was added with a cap; from the next settle() on.
+    void set_cap(std::uint32_t flow, Rate cap);
+    // Is that flow, by the number add() returned and its cookie, still there?
+    bool is_active(std::uint32_t flow, std::uint64_t cookie) const {
+        return flows_[flow].places > 0 && flows_[flow].cookie == cookie;
+    }
+    // No link is faster than this.
+    static constexpr Rate fastest() { return Rate::from_bits_per_s(unbounded / rate_scale / 2); }
     // What an active flow, by the number add() returned, has still to be served, in level * ps.
     UInt128 service_left(std::uint32_t flow, Time now);
     // Shares the links anew after starts, finishes and changes of capacity. Call complete_until(now) first.
