@@ -203,17 +203,41 @@ void Job::build_exchange() {
     domains_.assign(used.begin(), used.end());
     for (std::uint32_t i = 0; i < domains_.size(); ++i) domain_lp_.emplace(domains_[i], LpId{ranks() + i});
 
+    choose_sharing();
+    choose_lookahead();
+    choose_epoch();
+}
+
+void Job::choose_sharing() {
+    auto const& wanted = scenario().network().flow().sharing();
+    if (scenario().network().model() != "flow" || wanted != "delayed") {
+        sharing_text_ = fmt::format("one solver per plane{}", wanted == "auto" ? " (auto)" : "");
+        return;
+    }
+    std::vector<RankId> first_ranks;
+    for (std::uint32_t group = 0; group < groups(); ++group)
+        first_ranks.emplace_back(first_rank().value() + group * ep());
+    sites_ = std::make_unique<SiteMap>(*fabric_, layouts_, first_ranks);
+    sharing_text_ = sites_->notice() == Time::infinity()
+                        ? fmt::format("{} sites without notices", sites_->count())
+                        : fmt::format("{} sites with notices {} late", sites_->count(), to_string(sites_->notice()));
+}
+
+void Job::choose_lookahead() {
     struct Candidate {
         Time time;
         char const* reason;
     };
     auto const least =
         std::min({Candidate{dispatch_.launch, "launch of dispatch"}, Candidate{combine_.launch, "launch of combine"},
-                  Candidate{dispatch_.finish, "finish of dispatch"}, Candidate{combine_.finish, "finish of combine"}},
+                  Candidate{dispatch_.finish, "finish of dispatch"}, Candidate{combine_.finish, "finish of combine"},
+                  Candidate{sites_ ? sites_->notice() : Time::infinity(), "notice between sites"}},
                  [](auto const& a, auto const& b) { return a.time < b.time; });
     lookahead_ = least.time;
     lookahead_reason_ = fmt::format("{} ({})", to_string(least.time), least.reason);
+}
 
+void Job::choose_epoch() {
     auto const& epoch = scenario().network().flow().epoch();
     constexpr std::int64_t exact_up_to = 200'000;  // flows; a few CPU seconds in groups of hundreds of ranks
     auto const flows = estimate().flows;
@@ -232,15 +256,27 @@ void Job::build_exchange() {
     }
 }
 
+std::string Job::network_text() const {
+    if (scenario().network().model() != "flow") return scenario().network().model();
+    return fmt::format("flow, {}, {}", epoch_text_, sharing_text_);
+}
+
 void Job::build_graph() {
-    // One event per operation and rank; a domain handles about two events per member and exchange beside its solver,
-    // whose cost goes with the pairs.
+    // One event per operation and rank; what carries exchanges handles about two events per member and exchange beside
+    // its solver, whose cost goes with the pairs.
     auto const exchanges = 2 * static_cast<std::int64_t>(scenario().workload().microbatches()) * plan_->moe_layers();
     graph_.weight.assign(lp_count(), plan_->operations_per_rank());
     graph_.block.resize(lp_count());
     auto const per_block = std::max(1U, fabric_->ranks_per_block());
     for (std::uint32_t r = 0; r < ranks(); ++r) graph_.block[r] = (first_rank().value() + r) / per_block;
-    auto const blocks = (first_rank().value() + ranks()) / per_block + 1;
+    if (sites_)
+        add_sites_to_graph(exchanges);
+    else
+        add_domains_to_graph(exchanges);
+}
+
+void Job::add_domains_to_graph(std::int64_t exchanges) {
+    auto const blocks = (first_rank().value() + ranks()) / std::max(1U, fabric_->ranks_per_block()) + 1;
     for (std::uint32_t i = 0; i < domains_.size(); ++i) {
         graph_.block[ranks() + i] = blocks + i;
         graph_.weight[ranks() + i] = 1;
@@ -254,9 +290,34 @@ void Job::build_graph() {
         }
 }
 
+// A site stays with its ranks where it can.
+void Job::add_sites_to_graph(std::int64_t exchanges) {
+    auto const per_block = std::max(1U, fabric_->ranks_per_block());
+    for (std::uint32_t s = 0; s < sites_->count(); ++s) {
+        auto const& site = sites_->site(SiteId{s});
+        graph_.block[ranks() + s] = site.first_rank.value() / per_block;
+        graph_.weight[ranks() + s] = 1;
+        for (auto const peer : site.peers)
+            if (peer.value() > s)
+                graph_.edges.push_back({lp_of(SiteId{s}), lp_of(peer), sites_->notice(), exchanges * site.ranks});
+    }
+    for (std::uint32_t group = 0; group < groups(); ++group)
+        for (auto const& part : layouts_[group].parts())
+            for (std::uint32_t m = 0; m < ep(); ++m) {
+                if (part.senders_to[m] == 0) continue;
+                auto const rank = group * ep() + m;
+                auto const lp = lp_of(sites_->site_of(part.domain, RankId{first_rank().value() + rank}));
+                // Each transfer is served where it leaves and where it arrives.
+                graph_.weight[lp.index()] += std::int64_t{part.senders_to[m]} * exchanges / 2;
+                graph_.edges.push_back({LpId{rank}, lp, lookahead_, exchanges});
+            }
+}
+
 std::string Job::lp_name(LpId lp) const {
     if (lp.value() < ranks()) return fabric_->rank_name(RankId{first_rank().value() + lp.value()});
-    return fabric_->domain_name(domains_[lp.index() - ranks()]);
+    if (!sites_) return fabric_->domain_name(domains_[lp.index() - ranks()]);
+    auto const& site = sites_->site(SiteId{lp.value() - ranks()});
+    return fmt::format("{} at {}", fabric_->domain_name(site.domain), fabric_->rank_name(site.first_rank));
 }
 
 Job::Estimate Job::estimate() const {

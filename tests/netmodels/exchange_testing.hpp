@@ -132,7 +132,7 @@ class OneExchange {
             else
                 engine = std::make_unique<AnalyticEngine>(*fabric_, map_, id, setup.bin);
             domains.push_back(std::make_unique<ExchangeDomain>(id, *fabric_, map_, layouts_, traffic, std::move(engine),
-                                                               RankId{setup.first}, ExchangeDomain::Pairs::count,
+                                                               RankId{setup.first}, CountPairs::yes,
                                                                rows));
             local.push_back({lp_of(id), domains.back().get()});
         }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transfers that one site serves: its own bundles shared max-min fairly, those of other sites by what they told.
+#pragma once
+
+#include "netmodels/exchange/link_meter.hpp"
+#include "netmodels/exchange/site_map.hpp"
+#include "netmodels/flow/max_min_kernel.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace orrery {
+
+// A transfer crosses its real bundles here and, for each bundle that another site owns, a *far link* whose level is
+// imposed: unbounded until its owner tells. Shares change at every start, finish and notice, or at multiples of an
+// epoch, as in FlowEngine.
+class SiteFlows final : private MaxMinKernel::LoadObserver {
+  public:
+    SiteFlows(Fabric const& fabric, SiteMap const& map, SiteId site, Time epoch, Time bin_width);
+
+    // A sender's loop, shared by its transfers: of a rank here, or of one elsewhere, whose level is told.
+    std::uint32_t open_loop(Rate rate) { return kernel_.open_link(rate); }
+    std::uint32_t open_far_loop(std::int64_t level);
+    void impose_loop(std::uint32_t loop, std::int64_t level) { kernel_.impose_level(loop, level); }
+    void close_loop(std::uint32_t loop) { kernel_.close_link(loop); }
+
+    void start(Route const& way, std::uint32_t loop, std::uint32_t weight, std::int64_t wire_bytes,
+               std::uint64_t cookie);
+    // Call for every completion, after advance(): far links without transfers forget what they were told.
+    void leave(Route const& way);
+    // The owner of a bundle tells its level. True when it concerns a transfer and is news.
+    bool hear(SiteId owner, std::uint32_t index, std::int64_t level);
+
+    // As in TransferEngine. settle() and advance() say whether shares changed.
+    bool settle(Time now);
+    Time next() const { return std::min(pending_settle_, kernel_.next_completion()); }
+    bool advance(Time now, std::vector<TransferDone>& done);
+    LinkTraffic& traffic() { return meter_; }
+    std::vector<std::uint64_t> starved() const { return kernel_.starved(); }
+
+    // Of an own bundle, by its index at this site.
+    std::int64_t level(std::uint32_t index) const { return kernel_.level(index + 1); }
+    std::int64_t loop_level(std::uint32_t loop) const { return kernel_.level(loop); }
+
+  private:
+    struct FarLink {
+        std::uint32_t link = 0;
+        std::uint32_t flows = 0;
+        std::int64_t level = MaxMinKernel::unbounded;
+    };
+
+    void load_changes(std::uint32_t link, Time now, std::int64_t load) override;
+    FarLink& far(BundleId bundle);
+
+    Fabric const* fabric_;
+    SiteMap const* map_;
+    SiteId me_;
+    SiteMap::Site const* site_;
+    MaxMinKernel kernel_;
+    LinkMeter meter_;
+    std::vector<std::vector<FarLink>> far_;  // by peer, then index at the owner
+    Time epoch_;
+    Time pending_settle_ = Time::infinity();
+    std::vector<MaxMinKernel::Completion> completions_;
+};
+
+}  // namespace orrery
