@@ -146,7 +146,7 @@ void ExchangeSite::begin(std::uint32_t slot, std::uint32_t member, Outbox& out) 
     // Members without traffic of their own may be over already; the others will be told as transfers end.
     for (std::uint32_t m = 0; m < instance.own.size(); ++m) tell_if_over(slot, instance.first + m, out);
     close_if_over(slot, out);
-    want_tick(now_, out);
+    want_tick(out);
 }
 
 // Of a member here all pairs, of one elsewhere those that end here; all of them where bundles between other sites are
@@ -231,7 +231,11 @@ void ExchangeSite::begin_transfer(std::uint32_t slot, std::uint32_t source, std:
                  TransferName{slot, source, target}.pack());
 }
 
-void ExchangeSite::want_tick(Time when, Outbox& out) {
+void ExchangeSite::want_tick(Outbox& out) {
+    auto when = flows_.next(now_);
+    if (when == Time::infinity()) return;
+    // No further ahead than a finish: shares may rise, and a tick that is not needed any more must not outlast the end.
+    when = std::min(when, now_ + std::max(setup_.finish, setup_.epoch));
     if (when >= tick_at_) return;
     tick_at_ = when;
     out.schedule(when, tick_event, {});
@@ -240,10 +244,10 @@ void ExchangeSite::want_tick(Time when, Outbox& out) {
 void ExchangeSite::tick(Outbox& out) {
     if (now_ == tick_at_) tick_at_ = Time::infinity();  // an older, later tick finds nothing to do
     done_.clear();
-    bool moved = flows_.advance(now_, done_);
+    flows_.advance(now_, done_);
     for (auto const& done : done_) serve(done, out);
-    moved = flows_.settle(now_) || moved;
-    if (auto const next = flows_.next(); next < Time::infinity()) want_tick(next, out);
+    bool const moved = flows_.settle(now_);
+    want_tick(out);
     if (moved || !done_.empty()) want_tell(out);
 }
 

@@ -46,7 +46,7 @@ class ExchangeSite final : public LogicalProcess {
 
     SiteId site() const { return me_; }
     TransferCounters const& counters() const { return counters_; }
-    LinkTraffic& traffic() { return flows_.traffic(); }
+    LinkTraffic& traffic() { return flows_; }
     // Adds the bytes that this site counted over bundles of the whole fabric, by BundleId.
     void add_bundle_bytes(std::vector<std::int64_t>& wire, std::vector<std::int64_t>& payload) const;
     void emit_pairs(TimelineSink& sink) const { pair_table_.emit(*setup_.traffic, sink); }
@@ -116,7 +116,7 @@ class ExchangeSite final : public LogicalProcess {
     void close_if_over(std::uint32_t slot, Outbox& out);
     PortBound charge_ports(Instance& instance);
     std::uint32_t instance_of(ExchangeKey key);
-    void want_tick(Time when, Outbox& out);
+    void want_tick(Outbox& out);
     Route route(ExchangeKey key, std::uint32_t source, std::uint32_t target) const;
     RankId rank_of(ExchangeKey key, std::uint32_t member) const {
         return RankId{setup_.traffic->first_rank(key.group).value() + member};

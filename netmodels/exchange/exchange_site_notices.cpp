@@ -96,7 +96,7 @@ void ExchangeSite::hear_levels(Event const& event, Outbox& out) {
         if (index == 0xffff) break;
         news = flows_.hear(sender_of(event), index, static_cast<std::int64_t>(event.body[place + 1])) || news;
     }
-    if (news) want_tick(now_, out);
+    if (news) want_tick(out);
 }
 
 void ExchangeSite::tell_served(std::uint32_t peer, Time arrival, Outbox& out) {
@@ -147,7 +147,7 @@ void ExchangeSite::hear_loop(Event const& event, Outbox& out) {
     auto const& peer = instances_[it->second].peers[event.body[1]];
     if (peer.loop == 0) return;
     flows_.impose_loop(peer.loop, static_cast<std::int64_t>(event.body[2]));
-    want_tick(now_, out);
+    want_tick(out);
 }
 
 void ExchangeSite::send_part(Instance& instance, Outbox& out) {

@@ -82,25 +82,30 @@ bool SiteFlows::hear(SiteId owner, std::uint32_t index, std::int64_t level) {
     return true;
 }
 
-bool SiteFlows::settle(Time now) {
-    if (!kernel_.needs_settle()) return false;
-    if (epoch_ == Time{}) {
-        kernel_.settle(now);
-        return true;
-    }
-    auto const grid = (now.ps() + epoch_.ps() - 1) / epoch_.ps() * epoch_.ps();
-    pending_settle_ = std::min(pending_settle_, Time::from_ps(grid));
-    return false;
+Time SiteFlows::on_grid(Time when) const {
+    if (epoch_ == Time{} || when == Time::infinity()) return when;
+    return Time::from_ps((when.ps() + epoch_.ps() - 1) / epoch_.ps() * epoch_.ps());
 }
 
-bool SiteFlows::advance(Time now, std::vector<TransferDone>& done) {
+Time SiteFlows::next(Time now) const {
+    return on_grid(kernel_.needs_settle() ? now : kernel_.next_completion());
+}
+
+void SiteFlows::advance(Time now, std::vector<TransferDone>& done) {
     completions_.clear();
     kernel_.complete_until(now, completions_);
     for (auto const& completion : completions_) done.push_back({completion.cookie, completion.when});
-    if (pending_settle_ > now) return false;
+}
+
+bool SiteFlows::settle(Time now) {
+    if (!kernel_.needs_settle() || on_grid(now) != now) return false;
     kernel_.settle(now);
-    pending_settle_ = Time::infinity();
     return true;
+}
+
+// A finish that has not been looked at changes the load from then on.
+void SiteFlows::emit_until(Time now, TimelineSink& sink) {
+    meter_.emit_until(std::min(now, kernel_.next_completion()), sink);
 }
 
 void SiteFlows::load_changes(std::uint32_t link, Time now, std::int64_t load) {

@@ -14,8 +14,8 @@ namespace orrery {
 
 // A transfer crosses its real bundles here and, for each bundle that another site owns, a *far link* whose level is
 // imposed: unbounded until its owner tells. Shares change at every start, finish and notice, or at multiples of an
-// epoch, as in FlowEngine.
-class SiteFlows final : private MaxMinKernel::LoadObserver {
+// epoch; with one, finishes are looked at then too, each with its own time.
+class SiteFlows final : public LinkTraffic, private MaxMinKernel::LoadObserver {
   public:
     SiteFlows(Fabric const& fabric, SiteMap const& map, SiteId site, Time epoch, Time bin_width);
 
@@ -32,11 +32,13 @@ class SiteFlows final : private MaxMinKernel::LoadObserver {
     // The owner of a bundle tells its level. True when it concerns a transfer and is news.
     bool hear(SiteId owner, std::uint32_t index, std::int64_t level);
 
-    // As in TransferEngine. settle() and advance() say whether shares changed.
+    // The next instant, not before `now`, at which advance() or settle() has something to do; infinity when idle.
+    Time next(Time now) const;
+    // Appends what was done at or before `now`, in order (when, cookie).
+    void advance(Time now, std::vector<TransferDone>& done);
+    // Shares anew what started, finished or was told, if it is time to. True when shares changed.
     bool settle(Time now);
-    Time next() const { return std::min(pending_settle_, kernel_.next_completion()); }
-    bool advance(Time now, std::vector<TransferDone>& done);
-    LinkTraffic& traffic() { return meter_; }
+    void emit_until(Time now, TimelineSink& sink) override;
     std::vector<std::uint64_t> starved() const { return kernel_.starved(); }
 
     // Of an own bundle, by its index at this site.
@@ -52,6 +54,7 @@ class SiteFlows final : private MaxMinKernel::LoadObserver {
 
     void load_changes(std::uint32_t link, Time now, std::int64_t load) override;
     FarLink& far(BundleId bundle);
+    Time on_grid(Time when) const;
 
     Fabric const* fabric_;
     SiteMap const* map_;
@@ -61,7 +64,6 @@ class SiteFlows final : private MaxMinKernel::LoadObserver {
     LinkMeter meter_;
     std::vector<std::vector<FarLink>> far_;  // by peer, then index at the owner
     Time epoch_;
-    Time pending_settle_ = Time::infinity();
     std::vector<MaxMinKernel::Completion> completions_;
 };
 
