@@ -258,6 +258,8 @@ void ExchangeSite::serve(TransferDone const& done, Outbox& out) {
     auto const sites = setup_.map->way(way);
     digest_.add(done.cookie);
     digest_.add(static_cast<std::uint64_t>(done.when.ps()));
+    // Counted from the traffic itself, not from what began: conservation is a check, not an identity.
+    auto const messages = setup_.traffic->messages(instance.key, source, target);
     flows_.leave(way);
     book_.served(way, sites);
     --instance.flows;
@@ -266,10 +268,7 @@ void ExchangeSite::serve(TransferDone const& done, Outbox& out) {
         flows_.close_loop(peer.loop);
         peer.loop = 0;
     }
-    // Counted from the traffic itself, not from what began: conservation is a check, not an identity.
-    if (instance.holds(target))
-        counters_.delivered_bytes +=
-            instance.plan->message_bytes * setup_.traffic->messages(instance.key, source, target);
+    if (instance.holds(target)) counters_.delivered_bytes += instance.plan->message_bytes * messages;
     for (auto const other : sites.all())
         if (other != me_) untold_[site_->peer_index(other)].push_back({instance.key, source, target, done.when});
     note_served(slot, source, target, done.when, way, out);

@@ -13,16 +13,16 @@ namespace orrery {
 
 // All of them arrive one notice latency after they were sent, and before the site's own tick of that instant.
 enum SiteNotice : std::uint16_t {
+    // Readers of a pull that begin. body: key, up to four words: member + 1 (16 bits), picoseconds after the event
+    // (48 bits). Before the levels: those of the reader's site mean nothing to a site without transfers to it.
+    begins_notice = 34,
     // Four levels of the sender's bundles. body: four indices of 16 bits (0xffff: none), four levels.
-    levels_notice = 34,
+    levels_notice = 35,
     // The level of a sender's loop. body: key, member, level.
-    loop_notice = 35,
+    loop_notice = 36,
     // Transfers that the sender has served. body: key, up to four words: source, target (16 bits each), how many
     // picoseconds before the event it was (32 bits, never zero).
-    served_notice = 36,
-    // Readers of a pull that begin. body: key, up to four words: member + 1 (16 bits), picoseconds after the event
-    // (48 bits).
-    begins_notice = 37,
+    served_notice = 37,
     // The sender's part of an instance is over, to the instance's home. body: key, last end, payload, longest time a
     // bundle needs, that bundle.
     part_notice = 38,

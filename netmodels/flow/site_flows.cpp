@@ -55,8 +55,12 @@ void SiteFlows::start(Route const& way, std::uint32_t loop, std::uint32_t weight
             continue;
         }
         auto& link = far(hop);
-        if (link.link == 0) link.link = kernel_.open_link(Rate{});
-        if (link.flows++ == 0) kernel_.impose_level(link.link, link.level);
+        auto const capacity = fabric_->bundles()[hop.index()].capacity;
+        if (link.link == 0) link.link = kernel_.open_link(capacity);
+        ++link.flows;
+        // More than the whole bundle for this transfer alone: told of an emptier one.
+        if (link.told > capacity.bits_per_s() * MaxMinKernel::rate_scale / weight)
+            tell(link, hop, MaxMinKernel::unbounded);
         links[count++] = link.link;
     }
     kernel_.add({links.data(), count}, weight, wire_bytes, cookie, way.cap < narrowest ? way.cap : Rate::unlimited());
@@ -66,20 +70,24 @@ void SiteFlows::leave(Route const& way) {
     for (auto const hop : way.bundles()) {
         if (!map_->binds(hop) || map_->owner(hop) == me_) continue;
         auto& link = far(hop);
-        if (--link.flows > 0 || link.level == MaxMinKernel::unbounded) continue;
-        link.level = MaxMinKernel::unbounded;
-        kernel_.impose_level(link.link, link.level);
+        if (--link.flows == 0) tell(link, hop, MaxMinKernel::unbounded);
     }
 }
 
 bool SiteFlows::hear(SiteId owner, std::uint32_t index, std::int64_t level) {
     auto& links = far_[site_->peer_index(owner)];
-    if (links.empty()) return false;
-    auto& link = links[index];
-    if (link.flows == 0 || link.level == level) return false;
-    link.level = level;
-    kernel_.impose_level(link.link, level);
-    return true;
+    if (links.empty() || links[index].flows == 0) return false;
+    tell(links[index], map_->site(owner).bundles[index], level);
+    return kernel_.needs_settle();
+}
+
+void SiteFlows::tell(FarLink& link, BundleId bundle, std::int64_t level) {
+    if (level == link.told) return;
+    link.told = level;
+    if (level == MaxMinKernel::unbounded)
+        kernel_.set_capacity(link.link, fabric_->bundles()[bundle.index()].capacity);
+    else
+        kernel_.impose_level(link.link, level);
 }
 
 Time SiteFlows::on_grid(Time when) const {

@@ -12,9 +12,9 @@
 
 namespace orrery {
 
-// A transfer crosses its real bundles here and, for each bundle that another site owns, a *far link* whose level is
-// imposed: unbounded until its owner tells. Shares change at every start, finish and notice, or at multiples of an
-// epoch; with one, finishes are looked at then too, each with its own time.
+// A transfer crosses its real bundles here and, for each bundle that another site owns, a *far link*: at the level that
+// its owner told, or until then with all of its capacity for the transfers of this site. Shares change at every start,
+// finish and notice, or at multiples of an epoch; with one, finishes are looked at then too, each with its own time.
 class SiteFlows final : public LinkTraffic, private MaxMinKernel::LoadObserver {
   public:
     SiteFlows(Fabric const& fabric, SiteMap const& map, SiteId site, Time epoch, Time bin_width);
@@ -49,11 +49,12 @@ class SiteFlows final : public LinkTraffic, private MaxMinKernel::LoadObserver {
     struct FarLink {
         std::uint32_t link = 0;
         std::uint32_t flows = 0;
-        std::int64_t level = MaxMinKernel::unbounded;
+        std::int64_t told = MaxMinKernel::unbounded;  // unbounded: it does not fill, or nothing was told
     };
 
     void load_changes(std::uint32_t link, Time now, std::int64_t load) override;
     FarLink& far(BundleId bundle);
+    void tell(FarLink& link, BundleId bundle, std::int64_t level);
     Time on_grid(Time when) const;
 
     Fabric const* fabric_;
