@@ -208,9 +208,18 @@ void Job::build_exchange() {
     choose_epoch();
 }
 
+// Sites cost up to four times the CPU time of one solver where a plane is small, and less than twice where it is large
+// (docs/decisions/0006-delayed-sharing.md): auto must be worth it on two processes, whose number it may not know.
 void Job::choose_sharing() {
+    constexpr std::uint32_t many = 2048;  // ranks in one plane
     auto const& wanted = scenario().network().flow().sharing();
-    if (scenario().network().model() != "flow" || wanted != "delayed") {
+    std::map<DomainId, std::uint32_t> ranks;
+    for (auto const& layout : layouts_)
+        for (auto const& part : layout.parts()) ranks[part.domain] += part.participants;
+    auto const most =
+        std::max_element(ranks.begin(), ranks.end(), [](auto const& a, auto const& b) { return a.second < b.second; });
+    bool const automatic = wanted == "auto" && most != ranks.end() && most->second >= many;
+    if (scenario().network().model() != "flow" || (wanted != "delayed" && !automatic)) {
         sharing_text_ = fmt::format("one solver per plane{}", wanted == "auto" ? " (auto)" : "");
         return;
     }
@@ -221,6 +230,7 @@ void Job::choose_sharing() {
     sharing_text_ = sites_->notice() == Time::infinity()
                         ? fmt::format("{} sites without notices", sites_->count())
                         : fmt::format("{} sites with notices {} late", sites_->count(), to_string(sites_->notice()));
+    if (automatic) sharing_text_ += fmt::format(" (auto: at least {} ranks in one plane)", many);
 }
 
 void Job::choose_lookahead() {
@@ -249,7 +259,9 @@ void Job::choose_epoch() {
         epoch_text_ = fmt::format("exact shares (auto: at most {} flows)", exact_up_to);
     } else if (epoch == "auto") {
         epoch_ = Time::from_ps(1'000'000);
-        epoch_text_ = fmt::format("shares every 1 us (auto: more than {} flows)", exact_up_to);
+        // What sites hear of each other is older than that; a finer grid only makes them look more often.
+        if (sites_ && sites_->notice() < Time::infinity()) epoch_ = std::max(epoch_, sites_->notice());
+        epoch_text_ = fmt::format("shares every {} (auto: more than {} flows)", to_string(epoch_), exact_up_to);
     } else {
         epoch_ = Time::from_ps(quantity::parse_integer(quantity::Dimension::time, epoch).value.value());
         epoch_text_ = fmt::format("shares every {}", to_string(epoch_));
@@ -334,12 +346,14 @@ Job::Estimate Job::estimate() const {
     // many transfers complete together (one wake per twelve, measured on the shipped scenarios).
     estimate.events = estimate.operation_rows + static_cast<std::int64_t>(ranks()) * 2 * moe * microbatches * 3 +
                       (epoch_ == Time{} ? estimate.flows : estimate.flows / 12);
+    if (sites_) estimate.events += 2 * estimate.flows;  // notices, measured: one to three per transfer in all
     // A flow in flight: 96 B of kernel state and two list entries; a rank: its program and queue entries; a fabric
     // link.
     estimate.memory_bytes = 40'000'000 + per_exchange * 130 + static_cast<std::int64_t>(ranks()) * 1500 +
                             static_cast<std::int64_t>(fabric_->links().size()) * 40 +
                             static_cast<std::int64_t>(fabric_->bundles().size()) * 400 +
                             static_cast<std::int64_t>(ep()) * ep() * groups() * 16;
+    if (sites_) estimate.memory_bytes += per_exchange * 260;  // a transfer at both its ends
     return estimate;
 }
 
