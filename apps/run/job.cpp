@@ -205,32 +205,24 @@ void Job::build_exchange() {
 
     choose_sharing();
     choose_lookahead();
-    choose_epoch();
+    choose_error();
 }
 
-// Sites cost up to four times the CPU time of one solver where a plane is small, and less than twice where it is large
-// (docs/decisions/0006-delayed-sharing.md): auto must be worth it on two processes, whose number it may not know.
+// Sites cost two to four times the CPU time of one solver (docs/decisions/0006-delayed-sharing.md), so they pay from
+// some number of processes on. auto may not know that number, and is exact.
 void Job::choose_sharing() {
-    constexpr std::uint32_t many = 2048;  // ranks in one plane
     auto const& wanted = scenario().network().flow().sharing();
-    std::map<DomainId, std::uint32_t> ranks;
-    for (auto const& layout : layouts_)
-        for (auto const& part : layout.parts()) ranks[part.domain] += part.participants;
-    auto const most =
-        std::max_element(ranks.begin(), ranks.end(), [](auto const& a, auto const& b) { return a.second < b.second; });
-    bool const automatic = wanted == "auto" && most != ranks.end() && most->second >= many;
-    if (scenario().network().model() != "flow" || (wanted != "delayed" && !automatic)) {
-        sharing_text_ = fmt::format("one solver per plane{}", wanted == "auto" ? " (auto)" : "");
+    if (scenario().network().model() != "flow" || wanted != "delayed") {
+        solvers_text_ = fmt::format("one solver per plane{}", wanted == "auto" ? " (auto)" : "");
         return;
     }
     std::vector<RankId> first_ranks;
     for (std::uint32_t group = 0; group < groups(); ++group)
         first_ranks.emplace_back(first_rank().value() + group * ep());
     sites_ = std::make_unique<SiteMap>(*fabric_, layouts_, first_ranks);
-    sharing_text_ = sites_->notice() == Time::infinity()
+    solvers_text_ = sites_->notice() == Time::infinity()
                         ? fmt::format("{} sites without notices", sites_->count())
                         : fmt::format("{} sites with notices {} late", sites_->count(), to_string(sites_->notice()));
-    if (automatic) sharing_text_ += fmt::format(" (auto: at least {} ranks in one plane)", many);
 }
 
 void Job::choose_lookahead() {
@@ -247,30 +239,38 @@ void Job::choose_lookahead() {
     lookahead_reason_ = fmt::format("{} ({})", to_string(least.time), least.reason);
 }
 
-void Job::choose_epoch() {
-    auto const& epoch = scenario().network().flow().epoch();
-    constexpr std::int64_t exact_up_to = 200'000;  // flows; a few CPU seconds in groups of hundreds of ranks
+void Job::choose_error() {
+    auto const& error = scenario().network().flow().error();
+    constexpr std::int64_t exact_up_to = 2'000'000;  // flows: some ten CPU seconds in groups of hundreds of ranks
     auto const flows = estimate().flows;
     if (scenario().network().model() != "flow") {
-        epoch_text_ = "no shares: full rate, serialised at the ports";
-    } else if (epoch == "exact") {
-        epoch_text_ = "exact shares";
-    } else if (epoch == "auto" && flows <= exact_up_to) {
-        epoch_text_ = fmt::format("exact shares (auto: at most {} flows)", exact_up_to);
-    } else if (epoch == "auto") {
-        epoch_ = Time::from_ps(1'000'000);
-        // What sites hear of each other is older than that; a finer grid only makes them look more often.
-        if (sites_ && sites_->notice() < Time::infinity()) epoch_ = std::max(epoch_, sites_->notice());
-        epoch_text_ = fmt::format("shares every {} (auto: more than {} flows)", to_string(epoch_), exact_up_to);
+        sharing_text_ = "no shares: full rate, serialised at the ports";
+    } else if (error == "exact") {
+        sharing_text_ = "exact shares";
+    } else if (error == "auto" && flows <= exact_up_to) {
+        sharing_text_ = fmt::format("exact shares (auto: at most {} flows)", exact_up_to);
+    } else if (error == "auto") {
+        flow_error_ppm_ = 10'000;
+        sharing_text_ = fmt::format("shares within 1 % (auto: more than {} flows)", exact_up_to);
     } else {
-        epoch_ = Time::from_ps(quantity::parse_integer(quantity::Dimension::time, epoch).value.value());
-        epoch_text_ = fmt::format("shares every {}", to_string(epoch_));
+        auto const fraction = quantity::parse_real(quantity::Dimension::fraction, error).value.value();
+        flow_error_ppm_ = std::llround(fraction * 1e6);
+        sharing_text_ = fmt::format("shares within {} %", fraction * 100);
     }
+    if (site_epoch() > Time{}) sharing_text_ = fmt::format("shares every {}", to_string(site_epoch()));
+}
+
+// What sites hear of each other is one notice old: looking more often than that is what an allowed error saves.
+Time Job::site_epoch() const {
+    constexpr std::int64_t few = 200'000;  // flows; where auto looks at each
+    bool const many = scenario().network().flow().error() == "auto" && estimate().flows > few;
+    if (!sites_ || sites_->notice() == Time::infinity() || (flow_error_ppm_ == 0 && !many)) return {};
+    return sites_->notice();
 }
 
 std::string Job::network_text() const {
     if (scenario().network().model() != "flow") return scenario().network().model();
-    return fmt::format("flow, {}, {}", epoch_text_, sharing_text_);
+    return fmt::format("flow, {}, {}", sharing_text_, solvers_text_);
 }
 
 void Job::build_graph() {
@@ -342,10 +342,10 @@ Job::Estimate Job::estimate() const {
     auto const per_exchange = static_cast<std::int64_t>(distinct * ranks());
     estimate.flows = per_exchange * 2 * moe * microbatches;
     estimate.operation_rows = static_cast<std::int64_t>(ranks()) * plan_->operations_per_rank();
-    // Per rank and exchange: post, end and start. The solver wakes once per completion when shares are exact; in epochs
+    // Per rank and exchange: post, end and start. The solver wakes once per completion when shares are exact; else
     // many transfers complete together (one wake per twelve, measured on the shipped scenarios).
     estimate.events = estimate.operation_rows + static_cast<std::int64_t>(ranks()) * 2 * moe * microbatches * 3 +
-                      (epoch_ == Time{} ? estimate.flows : estimate.flows / 12);
+                      (flow_error_ppm_ == 0 ? estimate.flows : estimate.flows / 12);
     if (sites_) estimate.events += 2 * estimate.flows;  // notices, measured: one to three per transfer in all
     // A flow in flight: 96 B of kernel state and two list entries; a rank: its program and queue entries; a fabric
     // link.

@@ -62,10 +62,12 @@ class Job {
     // The least time between a cause on one LP and its effect on another, and where it comes from.
     Time lookahead() const { return lookahead_; }
     std::string const& lookahead_reason() const { return lookahead_reason_; }
-    // Zero: exact.
-    Time flow_epoch() const { return epoch_; }
-    std::string const& flow_epoch_text() const { return epoch_text_; }
-    std::string const& flow_sharing_text() const { return sharing_text_; }
+    // How far shares may lag behind starts and finishes, in millionths; zero: exact.
+    std::int64_t flow_error_ppm() const { return flow_error_ppm_; }
+    std::string const& sharing_text() const { return sharing_text_; }
+    // Zero: sites share at every start, finish and notice; otherwise at multiples of it.
+    Time site_epoch() const;
+    std::string const& solvers_text() const { return solvers_text_; }
     // "flow, exact shares, one solver per plane": for people.
     std::string network_text() const;
 
@@ -99,7 +101,7 @@ class Job {
     void build_exchange();
     void choose_sharing();
     void choose_lookahead();
-    void choose_epoch();
+    void choose_error();
     void build_graph();
     void add_domains_to_graph(std::int64_t exchanges);
     void add_sites_to_graph(std::int64_t exchanges);
@@ -124,8 +126,9 @@ class Job {
     std::map<DomainId, LpId> domain_lp_;
     std::unique_ptr<SiteMap> sites_;
     LpGraph graph_;
-    Time lookahead_, epoch_;
-    std::string lookahead_reason_, epoch_text_, sharing_text_;
+    Time lookahead_;
+    std::int64_t flow_error_ppm_ = 0;
+    std::string lookahead_reason_, sharing_text_, solvers_text_;
     std::vector<DegradeEffect> degradations_;
     std::vector<std::string> warnings_;
 };

@@ -216,8 +216,8 @@ Manifest manifest(Job const& job, RunFacts const& facts, std::string const& dige
                          {"seed", static_cast<std::int64_t>(job.scenario().seed())},
                          {"routing", job.routing().describe()},
                          {"placement", job.placement().describe()},
-                         {"flow_epoch", job.flow_epoch_text()},
-                         {"flow_sharing", job.flow_sharing_text()},
+                         {"flow_sharing", job.sharing_text()},
+                         {"flow_solvers", job.solvers_text()},
                          {"link_bin_ps", job.scenario().output().link_bin()},
                          {"digest", digest}};
     manifest.run = {{"command", facts.command}, {"host", host_name()}};

@@ -13,7 +13,7 @@ std::unique_ptr<TransferEngine> Simulation::make_engine(DomainId domain) const {
     auto const bin = Time::from_ps(job_->scenario().output().link_bin());
     if (job_->scenario().network().model() == "analytic")
         return std::make_unique<AnalyticEngine>(job_->fabric(), job_->domain_map(), domain, bin);
-    return std::make_unique<FlowEngine>(job_->fabric(), job_->domain_map(), domain, job_->flow_epoch(), bin);
+    return std::make_unique<FlowEngine>(job_->fabric(), job_->domain_map(), domain, job_->flow_error_ppm(), bin);
 }
 
 Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exchange& exchange, TimelineSink& timeline,
@@ -121,7 +121,7 @@ void Simulation::make_sites(std::vector<LocalLp>& local, std::vector<LinkTraffic
         .first_rank = job.first_rank(),
         .first_site = job.lp_of(SiteId{0}),
         .pairs = job.scenario().output().detail() == "full" ? CountPairs::yes : CountPairs::no,
-        .epoch = job.flow_epoch(),
+        .epoch = job.site_epoch(),
         .bin_width = Time::from_ps(job.scenario().output().link_bin()),
         .lookahead = job.lookahead(),
         .finish = std::min(job.exchange(OpKind::dispatch).finish, job.exchange(OpKind::combine).finish)};

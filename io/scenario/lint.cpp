@@ -53,19 +53,19 @@ void microbatches(Draft& draft) {
                     nearest_divisors(tokens, w.microbatches(), 8)));
 }
 
-void flow_epoch(Draft& draft) {
-    std::string const path = "network.flow.epoch";
-    std::string const& epoch = draft.scenario.network().flow().epoch();
-    if (draft.failed.contains(path) || epoch.empty() || epoch == "exact" || epoch == "auto") return;
-    Place const place = place_of(draft, {"network.flow.epoch"});
-    auto const time = quantity::parse_integer(quantity::Dimension::time, epoch, "1us");
-    if (!time) {
-        bool const number = !epoch.empty() && epoch.find_first_of("0123456789") == 0;
+void flow_error(Draft& draft) {
+    std::string const path = "network.flow.error";
+    std::string const& error = draft.scenario.network().flow().error();
+    if (draft.failed.contains(path) || error.empty() || error == "exact" || error == "auto") return;
+    Place const place = place_of(draft, {"network.flow.error"});
+    auto const fraction = quantity::parse_real(quantity::Dimension::fraction, error, "1%");
+    if (!fraction) {
+        bool const number = error.find_first_of("0123456789") == 0;
         draft.problems.refuse(
-            place, path, epoch,
-            number ? time.refusal : quantity::Refusal{"must be exact, auto or a time", "write auto or 1us"});
-    } else if (*time.value < 1'000 || *time.value > 1'000'000'000'000) {
-        draft.problems.refuse(place, path, epoch, {"must be from 1ns to 1s", "write 1us, auto or exact"});
+            place, path, error,
+            number ? fraction.refusal : quantity::Refusal{"must be exact, auto or a fraction", "write auto or 1%"});
+    } else if (*fraction.value < 0.0001 || *fraction.value > 0.2) {
+        draft.problems.refuse(place, path, error, {"must be from 0.01% to 20%", "write 1%, auto or exact"});
     }
 }
 
@@ -74,7 +74,7 @@ void flow_epoch(Draft& draft) {
 void lint(Draft& draft) {
     hosts_per_leaf(draft);
     microbatches(draft);
-    flow_epoch(draft);
+    flow_error(draft);
 }
 
 std::vector<std::string> find_cancelled(Draft const& draft) {

@@ -51,6 +51,15 @@ class TransferEngine {
     virtual LinkTraffic& traffic() = 0;
     // Transfers that can never finish because a link on their way is down.
     virtual std::vector<std::uint64_t> starved() const = 0;
+
+    // How it went, for the report.
+    struct Figures {
+        std::int64_t shares = 0;            // times that rates were shared anew
+        std::int64_t longest_wait_ppm = 0;  // of a start or finish for that, against the shortest transfer concerned
+        std::int64_t most_transfers = 0;    // at one moment
+        std::int64_t memory_bytes = 0;      // held for them
+    };
+    virtual Figures figures() const { return {}; }
 };
 
 // Dense local indices for the bundles of each domain, shared by all engines.

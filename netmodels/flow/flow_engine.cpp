@@ -17,13 +17,14 @@ std::vector<Rate> capacities(Fabric const& fabric, std::span<BundleId const> bun
 
 }  // namespace
 
-FlowEngine::FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, Time epoch, Time bin_width)
+FlowEngine::FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, std::int64_t error_ppm,
+                       Time bin_width)
     : map_(&map),
       bundles_(map.bundles(domain)),
       capacity_(capacities(fabric, bundles_)),
       kernel_(capacity_),
       meter_(bundles_, bin_width, MaxMinKernel::rate_scale),
-      epoch_(epoch) {
+      coalescer_(error_ppm) {
     for (auto const bundle : bundles_) {
         auto const& b = fabric.bundles()[bundle.index()];
         binds_.push_back(b.offered > b.capacity ? 1 : 0);
@@ -48,28 +49,78 @@ void FlowEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t e
         // The first hop always takes part, so that every transfer has a link and a load to account for.
         if (binds_[local] || hop == 0) add(local + 1);
     }
-    kernel_.add({links.data(), count}, weight, wire_bytes, cookie, cap < narrowest ? cap : Rate::unlimited());
+    offers_.flows.push_back({.first_link = static_cast<std::uint32_t>(offers_.links.size()),
+                             .link_count = count,
+                             .weight = weight,
+                             .bytes = wire_bytes,
+                             .cap = cap < narrowest ? cap : Rate::unlimited(),
+                             .cookie = cookie});
+    offers_.links.insert(offers_.links.end(), links.begin(), links.begin() + count);
+}
+
+// Hands the solver what began at this instant.
+void FlowEngine::take_offers(Time now) {
+    constexpr std::size_t worth_folding = 256;
+    if (offers_.flows.empty()) return;
+    transfers_ += static_cast<std::int64_t>(offers_.flows.size());
+    most_transfers_ = std::max(most_transfers_, transfers_);
+    if (folded_) {
+        folded_->unfold(now, kernel_);
+        folded_.reset();
+    } else if (folds_ == Folds::yes && offers_.flows.size() >= worth_folding && kernel_.active_flows() == 0) {
+        folded_ = FoldedFlows::make(offers_, kernel_, *this);
+    }
+    auto const& begun = folded_ ? folded_->classes() : offers_;
+    for (auto const& flow : begun.flows) {
+        coalescer_.started(begun.links_of(flow), flow.weight, flow.bytes);
+        if (!folded_) kernel_.add(begun.links_of(flow), flow.weight, flow.bytes, flow.cookie, flow.cap);
+    }
+    offers_.clear();
 }
 
 void FlowEngine::settle(Time now) {
-    if (!kernel_.needs_settle()) return;
-    if (epoch_ == Time{}) return kernel_.settle(now);
-    auto const grid = (now.ps() + epoch_.ps() - 1) / epoch_.ps() * epoch_.ps();
-    pending_settle_ = std::min(pending_settle_, Time::from_ps(grid));
+    take_offers(now);
+    if (!solver().needs_settle()) return;
+    pending_settle_ = coalescer_.due(now);
+    if (pending_settle_ <= now) share(now);
+}
+
+void FlowEngine::share(Time now) {
+    solver().settle(now);
+    coalescer_.settled(now, solver());
+    pending_settle_ = Time::infinity();
+    ++shares_;
 }
 
 Time FlowEngine::next() const {
-    return std::min(pending_settle_, kernel_.next_completion());
+    return std::min(pending_settle_, solver().next_completion());
 }
 
 void FlowEngine::advance(Time now, std::vector<TransferDone>& done) {
     completions_.clear();
-    kernel_.complete_until(now, completions_);
-    for (auto const& completion : completions_) done.push_back({completion.cookie, completion.when});
-    if (pending_settle_ <= now) {
-        kernel_.settle(now);
-        pending_settle_ = Time::infinity();
+    if (folded_) {
+        folded_->complete_until(now, completions_);
+    } else {
+        kernel_.complete_until(now, completions_);
     }
+    transfers_ -= static_cast<std::int64_t>(completions_.size());
+    for (auto const& completion : completions_) done.push_back({completion.cookie, completion.when});
+    if (!completions_.empty()) coalescer_.finished(completions_.front().when);
+    if (pending_settle_ <= now) share(now);
+    if (folded_ && folded_->active_classes() == 0 && !folded_->kernel().needs_settle()) folded_.reset();
+}
+
+std::vector<std::uint64_t> FlowEngine::starved() const {
+    return folded_ ? folded_->starved() : kernel_.starved();
+}
+
+TransferEngine::Figures FlowEngine::figures() const {
+    auto const now = kernel_.memory_bytes() + (folded_ ? folded_->memory_bytes() : 0) +
+                     offers_.flows.capacity() * sizeof(OfferedFlows::Flow) + offers_.links.capacity() * 4;
+    return {.shares = shares_,
+            .longest_wait_ppm = coalescer_.longest_wait_ppm(),
+            .most_transfers = most_transfers_,
+            .memory_bytes = static_cast<std::int64_t>(now)};
 }
 
 void FlowEngine::load_changes(std::uint32_t link, Time now, std::int64_t load) {

@@ -4,15 +4,18 @@
 
 #include "netmodels/exchange/link_meter.hpp"
 #include "netmodels/exchange/transfer_engine.hpp"
+#include "netmodels/flow/coalescer.hpp"
+#include "netmodels/flow/folded_flows.hpp"
 #include "netmodels/flow/max_min_kernel.hpp"
 
 namespace orrery {
 
-// With a zero epoch shares are exact at every start and finish. Otherwise they change only at multiples of the epoch:
-// a transfer begins, and the share of one that ended is passed on, at most one epoch late.
+// Transfers that begin at one instant on idle links are folded where they are alike, and unfolded when others join them;
+// that changes no result. With an error of zero shares are made anew at every start and finish: exact. Otherwise a little later (coalescer.hpp).
 class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserver {
   public:
-    FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, Time epoch, Time bin_width);
+    FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, std::int64_t error_ppm,
+               Time bin_width);
 
     std::uint32_t open_engine(Rate rate) override { return kernel_.open_link(rate); }
     void close_engine(std::uint32_t engine) override { kernel_.close_link(engine); }
@@ -22,10 +25,17 @@ class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserv
     Time next() const override;
     void advance(Time now, std::vector<TransferDone>& done) override;
     LinkTraffic& traffic() override { return meter_; }
-    std::vector<std::uint64_t> starved() const override { return kernel_.starved(); }
-    MaxMinKernel const& kernel() const { return kernel_; }
+    std::vector<std::uint64_t> starved() const override;
+    Figures figures() const override;
+    // Whether transfers may be folded: on, unless a test compares with what they give one by one.
+    enum class Folds : std::uint8_t { yes, no };
+    void allow_folding(Folds folds) { folds_ = folds; }
 
   private:
+    void take_offers(Time now);
+    MaxMinKernel& solver() { return folded_ ? folded_->kernel() : kernel_; }
+    MaxMinKernel const& solver() const { return folded_ ? folded_->kernel() : kernel_; }
+    void share(Time now);
     void load_changes(std::uint32_t link, Time now, std::int64_t load) override;
 
     DomainMap const* map_;
@@ -34,7 +44,11 @@ class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserv
     std::vector<Rate> capacity_;       // per local bundle
     MaxMinKernel kernel_;
     LinkMeter meter_;
-    Time epoch_;
+    Coalescer coalescer_;
+    Folds folds_ = Folds::yes;
+    OfferedFlows offers_;  // since the last settle
+    std::unique_ptr<FoldedFlows> folded_;
+    std::int64_t transfers_ = 0, most_transfers_ = 0, shares_ = 0;
     Time pending_settle_ = Time::infinity();
     std::vector<MaxMinKernel::Completion> completions_;
 };

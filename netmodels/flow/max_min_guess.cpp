@@ -93,7 +93,7 @@ void MaxMinKernel::classify(std::uint32_t link) {
     auto const& list = lists_[link];
     auto const own_before = links_[link].own_count;
     share.held = 0;
-    share.own = 0;
+    share.own = links_[link].lone;
     share.ceiling = -1;
     auto const count = static_cast<std::uint32_t>(list.flows.size());
     std::uint32_t own = 0;

@@ -26,6 +26,7 @@ std::uint32_t MaxMinKernel::open_link(Rate capacity) {
     std::uint32_t link;
     if (free_links_.empty()) {
         link = static_cast<std::uint32_t>(links_.size());
+        ORRERY_ENSURE(link < most_links, "more than {} links in one solver", most_links);
         links_.emplace_back();
         shares_.emplace_back();
         queued_.push_back(0);
@@ -46,7 +47,7 @@ std::uint32_t MaxMinKernel::open_link(Rate capacity) {
 }
 
 void MaxMinKernel::close_link(std::uint32_t link) {
-    ORRERY_ENSURE(lists_[link].entries.empty() && link != 0, "link {} is closed while it carries flows", link);
+    ORRERY_ENSURE(links_[link].total == 0 && link != 0, "link {} is closed while it carries flows", link);
     advance_clock(link, std::max(now_, clock_time_[link]));
     shares_[link].level = unbounded;
     shares_[link].ceiling = -1;
@@ -76,19 +77,32 @@ void MaxMinKernel::seed(std::uint32_t link) {
     seeds_.push_back(link);
 }
 
-void MaxMinKernel::add(std::span<std::uint32_t const> links, std::uint32_t weight, std::int64_t bytes,
-                       std::uint64_t cookie, Rate cap) {
+std::uint32_t MaxMinKernel::add(std::span<std::uint32_t const> links, std::uint32_t weight, std::int64_t bytes,
+                                std::uint64_t cookie, Rate cap) {
     crossings_.clear();
     for (auto const link : links) crossings_.push_back({link, weight});
-    add(std::span<Crossing const>{crossings_}, weight, bytes, cookie, cap);
+    return add(std::span<Crossing const>{crossings_}, weight, bytes, cookie, cap);
 }
 
-void MaxMinKernel::add(std::span<Crossing const> crossings, std::uint32_t weight, std::int64_t bytes,
-                       std::uint64_t cookie, Rate cap) {
+std::uint32_t MaxMinKernel::add(std::span<Crossing const> crossings, std::uint32_t weight, std::int64_t bytes,
+                                std::uint64_t cookie, Rate cap) {
+    ORRERY_ENSURE(weight > 0 && bytes > 0, "flow with weight {}, {} B", weight, bytes);
+    return add_service(crossings, weight, (static_cast<UInt128>(bytes) * service_per_byte + weight - 1) / weight,
+                       cookie, cap);
+}
+
+UInt128 MaxMinKernel::service_left(std::uint32_t flow, Time now) {
+    auto const& f = flows_[flow];
+    if (f.bound == 0) return tag_of(f);
+    advance_clock(f.bound, now);
+    return tag_of(f) - std::min(tag_of(f), clock_[f.bound]);
+}
+
+std::uint32_t MaxMinKernel::add_service(std::span<Crossing const> crossings, std::uint32_t weight, UInt128 service,
+                                        std::uint64_t cookie, Rate cap) {
     bool const capped = cap != Rate::unlimited();
     auto const count = static_cast<std::uint32_t>(crossings.size()) + (capped ? 1 : 0);
-    ORRERY_ENSURE(!crossings.empty() && weight > 0 && bytes > 0, "flow with {} links, weight {}, {} B",
-                  crossings.size(), weight, bytes);
+    ORRERY_ENSURE(!crossings.empty() && weight > 0, "flow with {} links, weight {}", crossings.size(), weight);
     std::uint32_t flow;
     if (free_flows_.empty()) {
         flow = static_cast<std::uint32_t>(flows_.size());
@@ -100,7 +114,7 @@ void MaxMinKernel::add(std::span<Crossing const> crossings, std::uint32_t weight
     auto const first = allocate_places(count);
     flows_[flow] = {.tag_high = 0, .tag_low = 0, .cookie = cookie, .first_place = first, .places = count,
                     .weight = weight, .bound = 0};
-    set_tag(flows_[flow], (static_cast<UInt128>(bytes) * service_per_byte + weight - 1) / weight);
+    set_tag(flows_[flow], service);
     auto* place = &places_[first];
     for (auto const [link, part] : crossings) {
         ORRERY_EXPECT(link != 0 && part > 0);
@@ -113,6 +127,7 @@ void MaxMinKernel::add(std::span<Crossing const> crossings, std::uint32_t weight
     }
     ++active_flows_;
     pending_.push_back(flow);
+    return flow;
 }
 
 std::uint32_t MaxMinKernel::allocate_places(std::uint32_t count) {
@@ -131,6 +146,15 @@ std::uint32_t MaxMinKernel::allocate_places(std::uint32_t count) {
 void MaxMinKernel::insert(std::uint32_t flow) {
     auto& f = flows_[flow];
     auto* const first = &places_[f.first_place];
+    if (f.places == 1) {
+        auto& l = links_[first->link];
+        shares_[first->link].own += first->slot;
+        l.total += first->slot;
+        l.lone += first->slot;
+        ++l.lone_count;
+        seed(first->link);
+        return bind(flow, first->link, now_);
+    }
     auto level = unbounded;
     for (auto* p = first; p != first + f.places; ++p) level = std::min(level, shares_[p->link].level);
     bool const twin = f.places == 2 && first[0].slot == first[1].slot;  // still the weights
@@ -211,15 +235,21 @@ void MaxMinKernel::remove(std::uint32_t flow, Time now) {
     for (std::uint32_t k = 0; k < f.places; ++k) {
         auto const [link, slot] = places_[f.first_place + k];
         auto& l = links_[link];
-        auto const [other, weight] = lists_[link].entries[slot];
+        bool const lone = f.places == 1;
+        auto const [other, weight] = lone ? Entry{link, slot} : lists_[link].entries[slot];
         auto const taken = level * static_cast<std::int64_t>(weight);
-        if (slot < l.own_count)
+        if (lone || slot < l.own_count)
             shares_[link].own -= weight;
         else
             shares_[link].held -= static_cast<std::uint64_t>(taken);
         l.total -= weight;
-        l.branching -= other == 0 ? 1 : 0;
-        erase_entry(link, slot);
+        if (lone) {
+            l.lone -= weight;
+            --l.lone_count;
+        } else {
+            l.branching -= other == 0 ? 1 : 0;
+            erase_entry(link, slot);
+        }
         set_load(link, load_[link] - taken, now);
         if (l.is_private)
             close_link(link);

@@ -54,14 +54,19 @@ class MaxMinKernel {
     // Makes it a link whose level is told, not computed: the far end of flows that another kernel shares too.
     void impose_level(std::uint32_t link, std::int64_t level);
 
-    // Adds a flow; it moves no byte before the next settle(). `cookie` names it in Completion. A finite cap bounds the
+    // Adds a flow and returns its number, free again when it is done; it moves no byte before the next settle(). `cookie` names it in Completion. A finite cap bounds the
     // flow's own rate: it is a link of its own.
-    void add(std::span<Crossing const> crossings, std::uint32_t weight, std::int64_t bytes, std::uint64_t cookie,
-             Rate cap = Rate::unlimited());
+    std::uint32_t add(std::span<Crossing const> crossings, std::uint32_t weight, std::int64_t bytes,
+                      std::uint64_t cookie, Rate cap = Rate::unlimited());
     // The same for a flow that takes its whole weight of each of its links.
-    void add(std::span<std::uint32_t const> links, std::uint32_t weight, std::int64_t bytes, std::uint64_t cookie,
-             Rate cap = Rate::unlimited());
-    // Shares the links anew after starts, finishes and changes of capacity.
+    std::uint32_t add(std::span<std::uint32_t const> links, std::uint32_t weight, std::int64_t bytes,
+                      std::uint64_t cookie, Rate cap = Rate::unlimited());
+    // The same for a flow that has been under way elsewhere: what is left of its service, as service_left() told it.
+    std::uint32_t add_service(std::span<Crossing const> crossings, std::uint32_t weight, UInt128 service,
+                              std::uint64_t cookie, Rate cap = Rate::unlimited());
+    // What an active flow, by the number add() returned, has still to be served, in level * ps.
+    UInt128 service_left(std::uint32_t flow, Time now);
+    // Shares the links anew after starts, finishes and changes of capacity. Call complete_until(now) first.
     void settle(Time now);
     // The same from nothing, visiting every flow: the yardstick for settle().
     void settle_afresh(Time now);
@@ -74,11 +79,12 @@ class MaxMinKernel {
     void complete_until(Time now, std::vector<Completion>& done);
 
     std::uint32_t active_flows() const { return active_flows_; }
-    // Flows that have weight on a link whose rate is zero: they will never finish.
+    // Flows whose level is zero, because a link is down or too many share it: they will not finish as things are.
     std::vector<std::uint64_t> starved() const;
 
     // What a link carries now, in 2^-12 b/s.
     std::int64_t load(std::uint32_t link) const { return load_[link]; }
+    Rate capacity(std::uint32_t link) const { return Rate::from_bits_per_s(links_[link].capacity / rate_scale); }
     // Its level in 2^-12 b/s per unit of weight; `unbounded` when it does not fill.
     std::int64_t level(std::uint32_t link) const { return shares_[link].level; }
     // Called for every link whose load changes, with the load that holds from now on.
@@ -99,6 +105,7 @@ class MaxMinKernel {
     // Bytes held in its arrays.
     std::size_t memory_bytes() const;
 
+    static constexpr std::uint32_t most_links = 1U << 26;
     static constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
     // Levels are in 2^-12 b/s, clocks in level * ps: one byte is 8e12 * 2^12 of those.
     static constexpr std::int64_t rate_scale = 4096;
@@ -107,7 +114,7 @@ class MaxMinKernel {
   private:
     static constexpr UInt128 never = ~UInt128{0};
     // An entry is *own* where its flow's level is the link's, and *held* where it is lower. Entries of a link are kept
-    // own first.
+    // own first. A flow that crosses no other link has no entry: it is always own, and nobody needs to find it.
     struct Entry {
         std::uint32_t other;  // of a flow with two links and one weight: the other one; else 0
         std::uint32_t weight;
@@ -129,6 +136,8 @@ class MaxMinKernel {
         std::int64_t total = 0;  // weight of all entries
         std::uint32_t own_count = 0;
         std::uint32_t branching = 0;  // entries with other == 0
+        std::uint32_t lone_count = 0;  // flows that cross no other link
+        std::int64_t lone = 0;         // their weight
         bool touched = false;         // in touched_
         bool seeded = false;          // in seeds_
         bool stale_heap = false;      // a flow left it or was bound elsewhere
@@ -137,7 +146,7 @@ class MaxMinKernel {
     };
     struct Place {  // of an entry: where a flow finds itself
         std::uint32_t link;
-        std::uint32_t slot;
+        std::uint32_t slot;  // the weight, of a flow with this link alone
     };
     struct Flow {
         std::uint64_t tag_high = 0, tag_low = 0;  // reading of its clock at which it is done

@@ -13,10 +13,10 @@
 namespace orrery {
 namespace {
 
-constexpr unsigned link_bits = 22;  // of a word of the queue
+constexpr unsigned link_bits = 26;  // of a word of the queue
 constexpr std::uint64_t link_mask = (1U << link_bits) - 1;
 
-// Positive doubles order like their bits; the lowest 22 of the mantissa make room for the link.
+// Positive doubles order like their bits; the lowest 26 of the mantissa make room for the link.
 std::uint64_t queue_word(std::int64_t level, std::uint32_t link) {
     return (std::bit_cast<std::uint64_t>(static_cast<double>(level)) & ~link_mask) | link;
 }
@@ -146,11 +146,14 @@ void MaxMinKernel::relax(std::uint32_t link) {
     auto const left = l.capacity - static_cast<std::int64_t>(share.held);
     // A held flow may be within a rounding remainder of the link's own level, or above it: then look at all. Held flows
     // are below the present level, so that takes a fall.
-    if (share.own == 0) {
+    bool const wrapped = static_cast<Int128>(share.ceiling) * l.total > unbounded;
+    if (wrapped) {
+        // Held flows could take so much that their sum has passed 63 bits.
+    } else if (share.own == 0) {
         if (left >= l.total) return apply(link, unbounded);
     } else if (left >= 0) {
         auto const level = left / share.own;
-        if (level > std::min(share.ceiling, share.level - 1) + l.total) return apply(link, level);
+        if (level - l.total > std::min(share.ceiling, share.level - 1)) return apply(link, level);
         if (lowers_ceiling(link, level - l.total)) return apply(link, level);
     }
     apply_all(link, level_by_scan(link));
@@ -328,7 +331,10 @@ void MaxMinKernel::rebind_to_level(std::uint32_t flow, std::int64_t level) {
     auto const& f = flows_[flow];
     if (f.bound != 0 && shares_[f.bound].level == level) return;
     auto p = f.first_place;
-    while (shares_[places_[p].link].level != level) ++p;
+    while (shares_[places_[p].link].level != level) {
+        ++p;
+        ORRERY_ENSURE(p != f.first_place + f.places, "flow {} has no link at level {}", flow, level);
+    }
     bind(flow, places_[p].link, now_);
 }
 

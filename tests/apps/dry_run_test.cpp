@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
     Shipped, DryRunOf,
     ::testing::Values(Case{"single_switch_ep8", {}}, Case{"leaf_spine_prefill", {"workload.moe_layers=2"}},
                       Case{"cross_supernode", {}},
-                      Case{"cloudmatrix384_decode", {"workload.moe_layers=2", "network.flow.epoch=1us"}}),
+                      Case{"cloudmatrix384_decode", {"workload.moe_layers=2", "network.flow.error=1%"}}),
     [](auto const& shown) { return std::string(shown.param.name); });
 
 // Sites of one domain on several processes: more events, so each number of processes with one partition and width.
@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Case{"single_switch_ep8", {}}, Case{"leaf_spine_prefill", {"workload.moe_layers=1"}},
                       Case{"cross_supernode",
                            {"workload.moe_layers=2", "fabric.cloudmatrix384.rdma.oversubscription=2"}},
-                      Case{"cloudmatrix384_decode", {"workload.moe_layers=1", "network.flow.epoch=1us"}}),
+                      Case{"cloudmatrix384_decode", {"workload.moe_layers=1", "network.flow.error=1%"}}),
     [](auto const& shown) { return std::string(shown.param.name); });
 
 TEST(DryRun, MoreProcessesThanLps) {

@@ -20,7 +20,7 @@ TEST(ReferenceData, ThePublishedConfigIsTheShippedModel) {
         return path.filename().string().ends_with("DeepSeek-R1.json");
     });
     if (config.empty()) GTEST_SKIP() << "no config.json of DeepSeek-R1 in the reference data";
-    std::vector<std::string> const sets{"workload.moe_layers=2", "network.flow.epoch=1us"};
+    std::vector<std::string> const sets{"workload.moe_layers=2", "network.flow.error=1%"};
     auto const shipped_model = Simulated(shipped("cloudmatrix384_decode"), sets);
     auto with_config = sets;
     with_config.push_back("workload.model=" + config.string());

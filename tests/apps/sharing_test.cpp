@@ -80,12 +80,12 @@ TEST(Sharing, BoundsOfInstancesAreTheSame) {
 TEST(Sharing, TheScenarioChoosesAndTheJobSays) {
     auto const automatic = make_job(shipped("single_switch_ep8"));
     EXPECT_EQ(automatic.sites(), nullptr);
-    EXPECT_EQ(automatic.flow_sharing_text(), "one solver per plane (auto)");
+    EXPECT_EQ(automatic.solvers_text(), "one solver per plane (auto)");
     auto const sites = make_job(shipped("single_switch_ep8"), {"network.flow.sharing=delayed"});
     ASSERT_NE(sites.sites(), nullptr);
     EXPECT_EQ(sites.sites()->count(), 8U);
     EXPECT_EQ(sites.lp_count(), 16U);
-    EXPECT_EQ(sites.flow_sharing_text(), "8 sites with notices 1 us late");
+    EXPECT_EQ(sites.solvers_text(), "8 sites with notices 1 us late");
     EXPECT_EQ(sites.lookahead(), 1_us);
     EXPECT_EQ(sites.lookahead_reason(), "1 us (notice between sites)");
     EXPECT_EQ(

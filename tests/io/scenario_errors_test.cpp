@@ -149,13 +149,11 @@ TEST_F(ScenarioErrors, RulesBetweenFields) {
     EXPECT_EQ(errors(valid_ + "  microbatches: 5\n"),
               "s.yaml:9:17: workload.microbatches = 5 (does not divide the 48 tokens of a rank: 48 sequences of 1) "
               "nearest that do: 4 or 6");
-    EXPECT_EQ(errors(valid_ + "network: {flow: {epoch: sometimes}}\n"),
-              "s.yaml:9:25: network.flow.epoch = sometimes (must be exact, auto or a time) write auto or 1us");
-    EXPECT_EQ(errors(valid_ + "network: {flow: {epoch: 5}}\n"),
-              "s.yaml:9:25: network.flow.epoch = 5 (has no unit) write 5us");
-    EXPECT_EQ(errors(valid_ + "network: {flow: {epoch: 10ps}}\n"),
-              "s.yaml:9:25: network.flow.epoch = 10ps (must be from 1ns to 1s) write 1us, auto or exact");
-    EXPECT_EQ(errors(valid_ + "network: {flow: {epoch: 1.5us}}\n"), "");
+    EXPECT_EQ(errors(valid_ + "network: {flow: {error: sometimes}}\n"),
+              "s.yaml:9:25: network.flow.error = sometimes (must be exact, auto or a fraction) write auto or 1%");
+    EXPECT_EQ(errors(valid_ + "network: {flow: {error: 50%}}\n"),
+              "s.yaml:9:25: network.flow.error = 50% (must be from 0.01% to 20%) write 1%, auto or exact");
+    EXPECT_EQ(errors(valid_ + "network: {flow: {error: 0.5%}}\n"), "");
 }
 
 TEST_F(ScenarioErrors, AllInOneGoSortedByPosition) {

@@ -65,7 +65,7 @@ TEST_F(ScenarioLoad, DefaultsFillWhatTheUserLeftOut) {
     EXPECT_EQ(s.device().memory_rate(), 12'800'000'000'000);
     EXPECT_EQ(s.workload().routing().source(), "uniform");
     EXPECT_TRUE(s.workload().routing().group_limited());
-    EXPECT_EQ(s.network().flow().epoch(), "auto");
+    EXPECT_EQ(s.network().flow().error(), "auto");
     EXPECT_FALSE(s.workload().operators().dispatch().has_launch());  // calibrated elsewhere
     EXPECT_EQ(s.workload().model(), (directory_ / "model.json").string());
     EXPECT_EQ(loaded.directory, directory_);
@@ -175,7 +175,7 @@ TEST_F(ScenarioLoad, OptionsWithoutEffectAreNamed) {
         load(valid_ +
                  "  routing: {zipf_s: 1.2, file: gone.csv}\n"
                  "  experts: {shared_copies: 8}\n"
-                 "network: {model: analytic, flow: {epoch: exact}}\n",
+                 "network: {model: analytic, flow: {error: exact}}\n",
              {"fabric.single_switch.hosts=4", "fabric.cloudmatrix384.rdma.latency=7us", "fabric.degrade[0].links=a",
               "fabric.degrade[1]={links: b, down: true, rate_factor: 0.5}"});
     Strings const expected{
@@ -185,7 +185,7 @@ TEST_F(ScenarioLoad, OptionsWithoutEffectAreNamed) {
         "workload.routing.zipf_s = 1.2 has no effect (workload.routing.source is uniform, not zipf)",
         "workload.routing.file = " + (directory_ / "gone.csv").string() +
             " has no effect (workload.routing.source is uniform, not histogram or trace)",
-        "network.flow.epoch = exact has no effect (network.model is analytic, not flow)",
+        "network.flow.error = exact has no effect (network.model is analytic, not flow)",
         "fabric.degrade[0].links = a has no effect (nothing is changed)",
         "fabric.degrade[1].rate_factor = 0.5 has no effect (fabric.degrade[1].down is true)",
     };
@@ -249,7 +249,7 @@ TEST_F(ScenarioLoad, MutatedFilesNeverCrash) {
                              "  routing: &r {source: zipf, zipf_s: 1.5}\n"
                              "device: {memory_rate: 1.6TB/s, int8_efficiency: 80%, name: \"a device whose name is "
                              "long, so that many changes of one byte leave a legal scenario\"}\n"
-                             "network:\n  flow:\n    epoch: 1us\n";
+                             "network:\n  flow:\n    error: 1%\n";
     RandomSequence random(7, RandomStream::test, 2);
     int loaded = 0, refused = 0;
     for (int round = 0; round < 2'500; ++round) {

@@ -104,7 +104,7 @@ class OneExchange {
         std::vector<Time> starts = {};  // empty: all at zero; infinity: never posts
         std::uint32_t first = 0;
         Network network = Network::flow;
-        Time epoch = {};
+        std::int64_t error_ppm = 0;
         Time bin = 10_us;
     };
 
@@ -144,7 +144,7 @@ class OneExchange {
                                                                               .first_rank = RankId{setup.first},
                                                                               .first_site = LpId{members},
                                                                               .pairs = CountPairs::yes,
-                                                                              .epoch = setup.epoch,
+                                                                              .epoch = setup.error_ppm == 0 ? Time{} : 2_us,
                                                                               .bin_width = setup.bin,
                                                                               .lookahead = lookahead,
                                                                               .finish = setup.plan.finish}));
@@ -154,7 +154,7 @@ class OneExchange {
             if (delayed) break;
             std::unique_ptr<TransferEngine> engine;
             if (setup.network == Network::flow)
-                engine = std::make_unique<FlowEngine>(*fabric_, map_, id, setup.epoch, setup.bin);
+                engine = std::make_unique<FlowEngine>(*fabric_, map_, id, setup.error_ppm, setup.bin);
             else
                 engine = std::make_unique<AnalyticEngine>(*fabric_, map_, id, setup.bin);
             domains.push_back(std::make_unique<ExchangeDomain>(id, *fabric_, map_, layouts_, traffic, std::move(engine),

@@ -141,8 +141,9 @@ RandomCase random_case(std::uint64_t seed) {
     return c;
 }
 
-// The rounding rule: a level loses at most one unit (2^-12 b/s per unit of weight), a tag at most 2^-20 byte
-// each time a flow changes bottleneck.
+// End to end against real numbers; max_min_rounding_test.cpp bounds the shares themselves. A completion is up to a
+// picosecond late, which moves the ends of others by as much times the ratio of their shares: three is enough for these
+// networks. Shares are some units of 2^-12 b/s off, which at rates above 1 Gb/s is below 1e-9.
 TEST(MaxMinKernel, AgreesWithTheReferenceOnRandomNetworks) {
     for (std::uint64_t seed = 0; seed < 2000; ++seed) {
         auto const c = random_case(seed);
@@ -151,12 +152,13 @@ TEST(MaxMinKernel, AgreesWithTheReferenceOnRandomNetworks) {
         for (auto const rate : c.capacity) capacity.push_back(static_cast<long double>(rate.bits_per_s()));
         std::vector<reference::Flow> flows;
         for (auto const& offer : c.offers) {
-            reference::Flow flow{.links = {offer.links.begin(), offer.links.end()},
+            reference::Flow flow{.crossings = {},
                                  .weight = static_cast<long double>(offer.weight),
                                  .bits = static_cast<long double>(offer.bytes) * 8,
                                  .start = static_cast<long double>(offer.start.ps()) * 1e-12L};
+            for (auto const link : offer.links) flow.crossings.push_back({link, flow.weight});
             if (offer.cap != Rate::unlimited()) {
-                flow.links.push_back(capacity.size());
+                flow.crossings.push_back({capacity.size(), flow.weight});
                 capacity.push_back(static_cast<long double>(offer.cap.bits_per_s()));
             }
             flows.push_back(flow);
@@ -164,11 +166,7 @@ TEST(MaxMinKernel, AgreesWithTheReferenceOnRandomNetworks) {
         reference::simulate(capacity, flows);
         for (std::size_t f = 0; f < flows.size(); ++f) {
             auto const expected = flows[f].done * 1e12L;
-            // A picosecond for each completion before it (they are rounded up), and 2^-20 byte at the flow's mean rate
-            // for each of some twenty changes of bottleneck.
-            auto const mean_rate = flows[f].bits / (flows[f].done - flows[f].start);
-            auto const tolerance = 10.0L + static_cast<long double>(flows.size()) + expected * 1e-9L +
-                                   20 * 8e12L / (1 << 20) * flows[f].weight / mean_rate;
+            auto const tolerance = 3 * static_cast<long double>(flows.size()) + expected * 1e-9L;
             ASSERT_NEAR(static_cast<double>(got[f].ps()), static_cast<double>(expected), static_cast<double>(tolerance))
                 << "seed " << seed << ", flow " << f;
         }
