@@ -2,6 +2,7 @@
 // What the flow model costs as flows grow: whole exchanges, cost per completion, and whole scenarios.
 //
 // Hosts sit on a two-level non-blocking tree at 400 Gb/s: only their two ports can bind, so a flow has two links.
+#include "bench/exchange.hpp"
 #include "bench/isolated.hpp"
 #include "bench/rows.hpp"
 #include "core/random.hpp"
@@ -23,27 +24,21 @@ namespace {
 
 using namespace literals;
 using bench::Bar;
+using bench::message;
+using bench::Sizes;
 
 constexpr Rate port = 400_Gbps;
-constexpr std::int64_t message = 65'536;
 
-// All to all between `hosts`; sizes uniform in 0.5 .. 1.5 messages when varied.
+// All to all between `hosts`.
 class AllToAll {
   public:
-    enum class Sizes : std::uint8_t { equal, varied };
-
     AllToAll(std::uint32_t hosts, Sizes sizes, std::int64_t error_ppm)
         : kernel_(std::vector<Rate>(std::size_t{2} * hosts, port)), coalescer_(error_ppm) {
-        RandomSequence draw(1, RandomStream::test, hosts);
-        for (std::uint32_t s = 0; s < hosts; ++s)
-            for (std::uint32_t t = 0; t < hosts; ++t) {
-                if (s == t) continue;
-                std::array<std::uint32_t, 2> const links = {1 + s, 1 + hosts + t};
-                auto const bytes =
-                    sizes == Sizes::equal ? message : message / 2 + draw.below(static_cast<std::uint32_t>(message));
-                kernel_.add(links, 1, bytes, static_cast<std::uint64_t>(s) << 32 | t);
-                coalescer_.started(links, 1, bytes);
-            }
+        bench::for_each_message(hosts, sizes, [&](std::uint32_t s, std::uint32_t t, std::int64_t bytes) {
+            std::array<std::uint32_t, 2> const links = {1 + s, 1 + hosts + t};
+            kernel_.add(links, 1, bytes, static_cast<std::uint64_t>(s) << 32 | t);
+            coalescer_.started(links, 1, bytes);
+        });
         settle(Time{});
     }
 
@@ -54,6 +49,7 @@ class AllToAll {
         kernel_.complete_until(now, done_);
         if (!done_.empty()) coalescer_.finished(done_.front().when);
         completed_ += static_cast<std::int64_t>(done_.size());
+        for (auto const& one : done_) sum_s_ += one.when.seconds();
         share_at_ = std::min(share_at_, coalescer_.due(now));
         if (share_at_ <= now) settle(now);
     }
@@ -68,6 +64,7 @@ class AllToAll {
     bool over() const { return kernel_.active_flows() == 0; }
     std::int64_t completed() const { return completed_; }
     Time now() const { return now_; }
+    double mean_completion_s() const { return sum_s_ / static_cast<double>(completed_); }  // of step() alone
     void exact_from_here() {
         settle(std::max(now_, share_at_ == Time::infinity() ? now_ : share_at_));
         coalescer_ = Coalescer(0);
@@ -85,6 +82,7 @@ class AllToAll {
     Coalescer coalescer_;
     std::vector<MaxMinKernel::Completion> done_;
     std::int64_t completed_ = 0;
+    double sum_s_ = 0;
     Time share_at_ = Time::infinity(), now_;
 };
 
@@ -92,8 +90,8 @@ std::string text(char const* what, std::uint32_t hosts) {
     return fmt::format("{}, {} hosts", what, hosts);
 }
 
-void whole(bench::Rows& rows, std::string const& name, std::uint32_t hosts, AllToAll::Sizes sizes,
-           std::int64_t error_ppm, double cpu_bar, double memory_bar) {
+void whole(bench::Rows& rows, std::string const& name, std::uint32_t hosts, Sizes sizes, std::int64_t error_ppm,
+           double cpu_bar, double memory_bar) {
     auto const run = bench::isolated([&](auto& values) {
         AllToAll exchange(hosts, sizes, error_ppm);
         while (!exchange.over()) exchange.step();
@@ -104,6 +102,47 @@ void whole(bench::Rows& rows, std::string const& name, std::uint32_t hosts, AllT
     rows.add(name, "simulated us", run.values[1]);
     rows.add(name, "user CPU s", run.cpu_s, Bar::at_most, cpu_bar);
     rows.add(name, "peak MB", run.peak_mb, memory_bar > 0 ? Bar::at_most : Bar::none, memory_bar);
+}
+
+// The same exchange in SimGrid (peers/simgrid_all_to_all.cpp), as a program of its own, and what it costs over ours.
+void simgrid(bench::Rows& rows, std::filesystem::path const& program, Sizes sizes, std::uint32_t hosts) {
+    char const* const named = sizes == Sizes::equal ? "equal" : "varied";
+    auto const name = fmt::format("SimGrid, {}, {} hosts", named, hosts);
+    auto const theirs = bench::isolated([&](auto& values) {
+        auto* const output = popen(fmt::format("'{}' {} {}", program.string(), hosts, named).c_str(), "r");
+        if (output == nullptr) return;
+        auto const read = std::fscanf(output, "%lf %lf", &values[0], &values[1]);
+        values[2] = pclose(output) == 0 && read == 2 ? 1 : 0;
+    });
+    // Ours takes milliseconds: as often as fills a quarter of a second.
+    auto const ours = bench::isolated([&](auto& values) {
+        for (auto const began = bench::cpu_seconds(); bench::cpu_seconds() < began + 0.25; ++values[2]) {
+            AllToAll exchange(hosts, sizes, 0);
+            while (!exchange.over()) exchange.step();
+            values[0] = exchange.now().seconds();
+            values[1] = exchange.mean_completion_s();
+        }
+    });
+    auto const off = [&](std::size_t i) { return std::abs(theirs.values[i] / ours.values[i] - 1); };
+    rows.add(name, "ran", theirs.values[2], Bar::at_least, 1);
+    rows.add(name, "simulated us", theirs.values[0] * 1e6);
+    rows.add(name, "simulated, off ours", off(0), Bar::at_most, 1e-6);
+    // Their links between leaves and spines can bind for a moment when sizes vary; ours cannot.
+    rows.add(name, "mean completion, off ours", off(1), Bar::at_most, sizes == Sizes::equal ? 1e-6 : 1e-3);
+    rows.add(name, "user CPU s", theirs.cpu_s);
+    rows.add(name, "user CPU, over ours", theirs.cpu_s / (ours.cpu_s / ours.values[2]));
+    rows.add(name, "peak MB", theirs.peak_mb);
+}
+
+void against_simgrid(bench::Rows& rows) {
+    auto const program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "simgrid_all_to_all";
+    if (!std::filesystem::exists(program)) {
+        fmt::print(stderr, "The cases of SimGrid are left out: it was not found when this was built.\n");
+        return;
+    }
+    simgrid(rows, program, Sizes::equal, 64);
+    simgrid(rows, program, Sizes::equal, 128);
+    simgrid(rows, program, Sizes::varied, 64);
 }
 
 // The same exchange by rule: the ports of a leaf are one node of the graph, the flows from leaf to leaf another.
@@ -191,7 +230,7 @@ struct Cost {
 };
 Cost cost_halfway(std::uint32_t hosts, int steps, int plain_steps) {
     auto const run = bench::isolated([&](auto& values) {
-        AllToAll exchange(hosts, AllToAll::Sizes::varied, 50'000);
+        AllToAll exchange(hosts, Sizes::varied, 50'000);
         auto const flows = static_cast<std::int64_t>(hosts) * (hosts - 1);
         while (exchange.completed() < flows / 2) exchange.step();
         exchange.exact_from_here();
@@ -247,7 +286,6 @@ void scenario(bench::Rows& rows, std::string const& name, char const* file, int 
 
 int main(int argc, char** argv) {
     using namespace orrery;
-    using Sizes = AllToAll::Sizes;
     bench::Rows rows(argc, argv);
     if (rows.usage_error()) return rows.finish();
     whole(rows, text("equal, unfolded", 1024), 1024, Sizes::equal, 0, 0.3, 200);
@@ -257,6 +295,7 @@ int main(int argc, char** argv) {
     whole(rows, text("varied, exact", 256), 256, Sizes::varied, 0, 2, 0);
     whole(rows, text("varied, error 1 %", 1024), 1024, Sizes::varied, 10'000, 15, 400);
     permutation(rows, 65'536);
+    against_simgrid(rows);
     growth(rows);
     scenario(rows, "33,024 ranks, EP64, zipf", "superpod_32k.yaml", 2, 60, 4000);
     scenario(rows, "decode step, EP320", "cloudmatrix384_decode.yaml", 1, 10, 400);
