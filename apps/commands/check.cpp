@@ -43,7 +43,7 @@ void print_workload(Job const& job) {
     line("dense FFN", job.prices().dense_ffn);
     fmt::print("  {:<14} {}\n  {:<14} {}\n", "dispatch", explain(job.exchange(OpKind::dispatch)), "combine",
                explain(job.exchange(OpKind::combine)));
-    fmt::print("network: {}, {}\n", job.scenario().network().model(), job.sharing_text());
+    fmt::print("network: {}, {}, {}\n", job.scenario().network().model(), job.sharing_text(), job.solvers_text());
 }
 
 void print_partition(Job const& job, CheckArguments const& arguments) {

@@ -49,7 +49,7 @@ void Heartbeat::show(WindowStatus const& status, double wall) const {
 }
 
 void Heartbeat::emit_bins(Time until) {
-    for (auto* domain : domains_) domain->engine().traffic().emit_until(until, *sink_);
+    for (auto* traffic : traffic_) traffic->emit_until(until, *sink_);
     sink_->forward_bins();
 }
 

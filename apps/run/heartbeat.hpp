@@ -5,7 +5,7 @@
 #include "apps/run/limits.hpp"
 #include "apps/run/run_sink.hpp"
 #include "core/window_loop.hpp"
-#include "netmodels/exchange/exchange_domain.hpp"
+#include "netmodels/exchange/transfer_engine.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -26,8 +26,8 @@ class Heartbeat final : public WindowHook {
         std::function<void()> flush;  // makes what was streamed durable
     };
 
-    Heartbeat(Setup setup, std::vector<ExchangeDomain*> domains, RunSink& sink)
-        : setup_(std::move(setup)), domains_(std::move(domains)), sink_(&sink) {}
+    Heartbeat(Setup setup, std::vector<LinkTraffic*> traffic, RunSink& sink)
+        : setup_(std::move(setup)), traffic_(std::move(traffic)), sink_(&sink) {}
 
     Request at_window(WindowStatus const& status) override;
     // Closes every bin up to `now`, the open one included.
@@ -38,7 +38,7 @@ class Heartbeat final : public WindowHook {
     void emit_bins(Time until);
 
     Setup setup_;
-    std::vector<ExchangeDomain*> domains_;
+    std::vector<LinkTraffic*> traffic_;
     RunSink* sink_;
     WallClock clock_;
     std::int64_t bins_closed_ = 0;

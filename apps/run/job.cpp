@@ -75,7 +75,13 @@ void Job::build_fabric() {
 void Job::degrade_fabric() {
     auto wishes = degradations_of(scenario().fabric());
     for (auto& wish : wishes) wish.where = locate(loaded_, wish.where + ".links");
-    auto met = fabric_->degrade(wishes);
+    timetable_ = timetable_of(scenario().fabric(), scenario().seed(), wishes);
+    std::vector<Degradation> always;
+    for (auto const& wish : wishes)
+        if (wish.always()) always.push_back(wish);
+    // Patterns of the timetable are checked, and their links counted, on a fabric that is thrown away.
+    auto met = make_fabric(scenario().fabric(), scenario().seed())->degrade(wishes);
+    fabric_->degrade(always);
     for (std::size_t i = 0; i < wishes.size(); ++i) {
         auto const& wish = wishes[i];
         DegradeEffect effect{.where = wish.where,
@@ -204,13 +210,42 @@ void Job::build_exchange() {
     domains_.assign(used.begin(), used.end());
     for (std::uint32_t i = 0; i < domains_.size(); ++i) domain_lp_.emplace(domains_[i], LpId{ranks() + i});
 
+    choose_sharing();
+    choose_lookahead();
+    choose_error();
+}
+
+// Sites cost two to four times the CPU time of one solver (docs/decisions/0006-delayed-sharing.md), so they pay from
+// some number of processes on. auto may not know that number, and is exact.
+void Job::choose_sharing() {
+    auto const& wanted = scenario().network().flow().sharing();
+    if (scenario().network().model() != "flow" || wanted != "delayed") {
+        solvers_text_ = fmt::format("one solver per plane{}", wanted == "auto" ? " (auto)" : "");
+        return;
+    }
+    std::vector<RankId> first_ranks;
+    for (std::uint32_t group = 0; group < groups(); ++group)
+        first_ranks.emplace_back(first_rank().value() + group * ep());
+    ORRERY_VALIDATE(timetable_.empty(), "{}: degradations with from or until ({}) need one solver per plane; use exact",
+                    locate(loaded_, "network.flow.sharing"), "network.flow.sharing = delayed");
+    ORRERY_VALIDATE(scenario().network().flow().initial_window() == 0,
+                    "{} = {} (sites that share late have no slow start) use network.flow.sharing=exact",
+                    locate(loaded_, "network.flow.initial_window"), scenario().network().flow().initial_window());
+    sites_ = std::make_unique<SiteMap>(*fabric_, layouts_, first_ranks);
+    solvers_text_ = sites_->notice() == Time::infinity()
+                        ? fmt::format("{} sites without notices", sites_->count())
+                        : fmt::format("{} sites with notices {} late", sites_->count(), to_string(sites_->notice()));
+}
+
+void Job::choose_lookahead() {
     struct Candidate {
         Time time;
         char const* reason;
     };
     auto const least =
         std::min({Candidate{dispatch_.launch, "launch of dispatch"}, Candidate{combine_.launch, "launch of combine"},
-                  Candidate{dispatch_.finish, "finish of dispatch"}, Candidate{combine_.finish, "finish of combine"}},
+                  Candidate{dispatch_.finish, "finish of dispatch"}, Candidate{combine_.finish, "finish of combine"},
+                  Candidate{sites_ ? sites_->notice() : Time::infinity(), "notice between sites"}},
                  [](auto const& a, auto const& b) { return a.time < b.time; });
     lookahead_ = least.time;
     lookahead_reason_ = fmt::format("{} ({})", to_string(least.time), least.reason);
@@ -228,7 +263,9 @@ void Job::build_exchange() {
             lookahead_reason_ = fmt::format("{} (finish less the longest route)", to_string(finish));
         }
     }
+}
 
+void Job::choose_error() {
     auto const& error = scenario().network().flow().error();
     constexpr std::int64_t exact_up_to = 2'000'000;  // flows: some ten CPU seconds in groups of hundreds of ranks
     auto const flows = estimate().flows;
@@ -248,6 +285,22 @@ void Job::build_exchange() {
         flow_error_ppm_ = std::llround(fraction * 1e6);
         sharing_text_ = fmt::format("shares within {} %", fraction * 100);
     }
+    if (site_epoch() > Time{}) sharing_text_ = fmt::format("shares every {}", to_string(site_epoch()));
+}
+
+// What sites hear of each other is one notice old: looking more often than that is what an allowed error saves.
+Time Job::site_epoch() const {
+    constexpr std::int64_t few = 200'000;  // flows; where auto looks at each
+    bool const many = scenario().network().flow().error() == "auto" && estimate().flows > few;
+    if (!sites_ || sites_->notice() == Time::infinity() || (flow_error_ppm_ == 0 && !many)) return {};
+    return sites_->notice();
+}
+
+std::string Job::network_text() const {
+    auto const& model = scenario().network().model();
+    if (model == "analytic") return model;
+    if (model == "packet") return fmt::format("packet, {}", sharing_text_);
+    return fmt::format("flow, {}, {}", sharing_text_, solvers_text_);
 }
 
 // The longest sum of link latencies over a route, and two windows of packets.
@@ -264,14 +317,21 @@ Time Job::packet_notice() const {
 }
 
 void Job::build_graph() {
-    // One event per operation and rank; a domain handles about two events per member and exchange beside its solver,
-    // whose cost goes with the pairs.
+    // One event per operation and rank; what carries exchanges handles about two events per member and exchange beside
+    // its solver, whose cost goes with the pairs.
     auto const exchanges = 2 * static_cast<std::int64_t>(scenario().workload().microbatches()) * plan_->moe_layers();
     graph_.weight.assign(lp_count(), plan_->operations_per_rank());
     graph_.block.resize(lp_count());
     auto const per_block = std::max(1U, fabric_->ranks_per_block());
     for (std::uint32_t r = 0; r < ranks(); ++r) graph_.block[r] = (first_rank().value() + r) / per_block;
-    auto const blocks = (first_rank().value() + ranks()) / per_block + 1;
+    if (sites_)
+        add_sites_to_graph(exchanges);
+    else
+        add_domains_to_graph(exchanges);
+}
+
+void Job::add_domains_to_graph(std::int64_t exchanges) {
+    auto const blocks = (first_rank().value() + ranks()) / std::max(1U, fabric_->ranks_per_block()) + 1;
     for (std::uint32_t i = 0; i < domains_.size(); ++i) {
         graph_.block[ranks() + i] = blocks + i;
         graph_.weight[ranks() + i] = 1;
@@ -285,9 +345,34 @@ void Job::build_graph() {
         }
 }
 
+// A site stays with its ranks where it can.
+void Job::add_sites_to_graph(std::int64_t exchanges) {
+    auto const per_block = std::max(1U, fabric_->ranks_per_block());
+    for (std::uint32_t s = 0; s < sites_->count(); ++s) {
+        auto const& site = sites_->site(SiteId{s});
+        graph_.block[ranks() + s] = site.first_rank.value() / per_block;
+        graph_.weight[ranks() + s] = 1;
+        for (auto const peer : site.peers)
+            if (peer.value() > s)
+                graph_.edges.push_back({lp_of(SiteId{s}), lp_of(peer), sites_->notice(), exchanges * site.ranks});
+    }
+    for (std::uint32_t group = 0; group < groups(); ++group)
+        for (auto const& part : layouts_[group].parts())
+            for (std::uint32_t m = 0; m < ep(); ++m) {
+                if (part.senders_to[m] == 0) continue;
+                auto const rank = group * ep() + m;
+                auto const lp = lp_of(sites_->site_of(part.domain, RankId{first_rank().value() + rank}));
+                // Each transfer is served where it leaves and where it arrives.
+                graph_.weight[lp.index()] += std::int64_t{part.senders_to[m]} * exchanges / 2;
+                graph_.edges.push_back({LpId{rank}, lp, lookahead_, exchanges});
+            }
+}
+
 std::string Job::lp_name(LpId lp) const {
     if (lp.value() < ranks()) return fabric_->rank_name(RankId{first_rank().value() + lp.value()});
-    return fabric_->domain_name(domains_[lp.index() - ranks()]);
+    if (!sites_) return fabric_->domain_name(domains_[lp.index() - ranks()]);
+    auto const& site = sites_->site(SiteId{lp.value() - ranks()});
+    return fmt::format("{} at {}", fabric_->domain_name(site.domain), fabric_->rank_name(site.first_rank));
 }
 
 Job::Estimate Job::estimate() const {
@@ -304,12 +389,14 @@ Job::Estimate Job::estimate() const {
     // many transfers complete together (one wake per twelve, measured on the shipped scenarios).
     estimate.events = estimate.operation_rows + static_cast<std::int64_t>(ranks()) * 2 * moe * microbatches * 3 +
                       (flow_error_ppm_ == 0 ? estimate.flows : estimate.flows / 12);
+    if (sites_) estimate.events += 2 * estimate.flows;  // notices, measured: one to three per transfer in all
     // A flow in flight: 96 B of kernel state and two list entries; a rank: its program and queue entries; a fabric
     // link.
     estimate.memory_bytes = 40'000'000 + per_exchange * 130 + static_cast<std::int64_t>(ranks()) * 1500 +
                             static_cast<std::int64_t>(fabric_->links().size()) * 40 +
                             static_cast<std::int64_t>(fabric_->bundles().size()) * 400 +
                             static_cast<std::int64_t>(ep()) * ep() * groups() * 16;
+    if (sites_) estimate.memory_bytes += per_exchange * 260;  // a transfer at both its ends
     return estimate;
 }
 

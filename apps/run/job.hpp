@@ -5,6 +5,7 @@
 #include "core/lp.hpp"
 #include "io/scenario/load.hpp"
 #include "netmodels/exchange/layout.hpp"
+#include "netmodels/exchange/site_map.hpp"
 #include "netmodels/exchange/transfer_engine.hpp"
 #include "netmodels/packet/packet_settings.hpp"
 #include "netmodels/topology/fabric.hpp"
@@ -49,9 +50,12 @@ class Job {
     RankId first_rank() const { return RankId{scenario().workload().first_rank()}; }
     std::uint32_t tokens_per_microbatch() const { return tokens_per_microbatch_; }
 
-    // LPs: simulated ranks first, then the domains that carry traffic, ascending.
-    std::uint32_t lp_count() const { return ranks() + static_cast<std::uint32_t>(domains_.size()); }
+    // LPs: simulated ranks first, then what carries their traffic: the domains, ascending, or their sites.
+    std::uint32_t lp_count() const { return ranks() + carriers(); }
     std::vector<DomainId> const& domains() const { return domains_; }
+    // Null: sharing is exact.
+    SiteMap const* sites() const { return sites_.get(); }
+    LpId lp_of(SiteId site) const { return LpId{ranks() + site.value()}; }
     LpId lp_of(DomainId domain) const { return domain_lp_.at(domain); }
     std::string lp_name(LpId lp) const;
     LpGraph const& graph() const { return graph_; }
@@ -59,10 +63,17 @@ class Job {
     // The least time between a cause on one LP and its effect on another, and where it comes from.
     Time lookahead() const { return lookahead_; }
     std::string const& lookahead_reason() const { return lookahead_reason_; }
-    // How far shares may lag behind starts and finishes, in millionths; zero: exact.
+    PacketSettings const& packet_settings() const { return packet_; }
+    // Bundles whose capacity changes while the run goes on.
+    std::span<CapacityChange const> timetable() const { return timetable_; }
+    // How far shares may lag behind finishes, in millionths; zero: exact.
     std::int64_t flow_error_ppm() const { return flow_error_ppm_; }
     std::string const& sharing_text() const { return sharing_text_; }
-    PacketSettings const& packet_settings() const { return packet_; }
+    // Zero: sites share at every start, finish and notice; otherwise at multiples of it.
+    Time site_epoch() const;
+    std::string const& solvers_text() const { return solvers_text_; }
+    // "flow, exact shares, one solver per plane": for people.
+    std::string network_text() const;
 
     struct Prices {
         OpPrice attention, linear_attention, gate, shared_expert, dense_ffn;
@@ -92,8 +103,14 @@ class Job {
     void check_shape(std::vector<std::string>& problems) const;
     void build_workload();
     void build_exchange();
+    void choose_sharing();
+    void choose_lookahead();
+    void choose_error();
     void build_graph();
     Time packet_notice() const;
+    void add_domains_to_graph(std::int64_t exchanges);
+    void add_sites_to_graph(std::int64_t exchanges);
+    std::uint32_t carriers() const { return sites_ ? sites_->count() : static_cast<std::uint32_t>(domains_.size()); }
     std::vector<StepPlan::Layer> layers() const;
 
     LoadedScenario loaded_;
@@ -112,11 +129,13 @@ class Job {
     std::vector<GroupLayout> layouts_;
     std::vector<DomainId> domains_;
     std::map<DomainId, LpId> domain_lp_;
+    std::unique_ptr<SiteMap> sites_;
     LpGraph graph_;
     Time lookahead_;
+    std::vector<CapacityChange> timetable_;
     std::int64_t flow_error_ppm_ = 0;
-    std::string lookahead_reason_, sharing_text_;
     PacketSettings packet_;
+    std::string lookahead_reason_, sharing_text_, solvers_text_;
     std::vector<DegradeEffect> degradations_;
     std::vector<std::string> warnings_;
 };

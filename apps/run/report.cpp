@@ -217,6 +217,7 @@ Manifest manifest(Job const& job, RunFacts const& facts, std::string const& dige
                          {"routing", job.routing().describe()},
                          {"placement", job.placement().describe()},
                          {"flow_sharing", job.sharing_text()},
+                         {"flow_solvers", job.solvers_text()},
                          {"link_bin_ps", job.scenario().output().link_bin()},
                          {"digest", digest}};
     manifest.run = {{"command", facts.command}, {"host", host_name()}};
@@ -259,9 +260,7 @@ Report make_report(World const& world, Job const& job, Simulation& simulation, R
     summary.flows = sums[0];
     summary.packet_hops = sums[9];
     summary.windows = outcome.windows;
-    summary.network_model = job.scenario().network().model() == "analytic"
-                                ? job.scenario().network().model()
-                                : fmt::format("{}, {}", job.scenario().network().model(), job.sharing_text());
+    summary.network_model = job.network_text();
     summary.fabric = fmt::format("{}, {} of {} ranks", job.fabric().kind(), job.ranks(), job.fabric().rank_count());
     summary.model = job.model().name;
     summary.conservation = {sums[1], sums[2], 0, sums[1] - sums[2]};

@@ -6,6 +6,7 @@
 #include "netmodels/packet/packet_engine.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace orrery {
 
@@ -15,15 +16,43 @@ std::unique_ptr<TransferEngine> Simulation::make_engine(DomainId domain) const {
         return std::make_unique<AnalyticEngine>(job_->fabric(), job_->domain_map(), domain, bin);
     if (job_->scenario().network().model() == "packet")
         return std::make_unique<PacketEngine>(job_->fabric(), job_->domain_map(), domain, job_->packet_settings());
-    return std::make_unique<FlowEngine>(job_->fabric(), job_->domain_map(), domain, job_->flow_error_ppm(), bin);
+    auto const& flow = job_->scenario().network().flow();
+    return std::make_unique<FlowEngine>(job_->fabric(), job_->domain_map(), domain,
+                                        FlowEngine::Settings{.error_ppm = job_->flow_error_ppm(),
+                                                             .initial_window_bytes = flow.initial_window(),
+                                                             .round_trip = Time::from_ps(flow.round_trip()),
+                                                             .timetable = job_->timetable()},
+                                        bin);
 }
 
 Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exchange& exchange, TimelineSink& timeline,
                        Options const& options)
-    : job_(&job), sink_(timeline) {
-    auto const me = exchange.index();
-    auto const mine = [&](LpId lp) { return owner[lp.index()] == me; };
+    : job_(&job), owner_(owner), me_(exchange.index()), sink_(timeline) {
+    make_traffic();
+    std::vector<LocalLp> local;
+    std::vector<LinkTraffic*> traffic;
+    make_ranks(local);
+    if (job.sites())
+        make_sites(local, traffic);
+    else
+        make_domains(local, traffic);
+    owner_ = {};  // the caller's, and not needed any more
 
+    heartbeat_ = std::make_unique<Heartbeat>(
+        Heartbeat::Setup{.progress = options.progress,
+                         .limits = options.limits,
+                         .processes = exchange.count(),
+                         .operations = static_cast<std::int64_t>(job.ranks()) * job.plan().operations_per_rank(),
+                         .link_bin = Time::from_ps(job.scenario().output().link_bin()),
+                         .flush = options.flush},
+        std::move(traffic), sink_);
+    loop_ = std::make_unique<WindowLoop>(
+        WindowOptions{.lookahead = job.lookahead(), .width = options.window_width, .until = options.limits.until},
+        std::move(local), owner, exchange, heartbeat_.get());
+}
+
+void Simulation::make_traffic() {
+    auto const& job = *job_;
     MoeTraffic::Settings settings{.ep = job.ep(),
                                   .groups = job.groups(),
                                   .first_rank = job.first_rank(),
@@ -35,51 +64,83 @@ Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exc
     for (auto const& layer : job.plan().layers())
         if (layer.moe) settings.moe_layers.push_back(layer.model_layer);
     for (std::uint32_t group = 0; group < job.groups(); ++group) {
-        auto const& parts = job.layouts()[group].parts();
-        for (auto const& part : parts) settings.local_parts[group] += mine(job.lp_of(part.domain)) ? 1 : 0;
-        settings.counts_loads[group] = mine(job.lp_of(parts.front().domain));
+        std::vector<LpId> carriers;
+        for (auto const& part : job.layouts()[group].parts()) {
+            if (!job.sites())
+                carriers.push_back(job.lp_of(part.domain));
+            else
+                for (auto const site : job.sites()->concerned(group, part.domain)) carriers.push_back(job.lp_of(site));
+        }
+        for (auto const lp : carriers) settings.local_parts[group] += mine(lp) ? 1 : 0;
+        settings.counts_loads[group] = mine(carriers.front());
     }
     traffic_ = std::make_unique<MoeTraffic>(std::move(settings), job.matrices(), job.placement());
+}
 
-    std::vector<LocalLp> local;
-    std::vector<std::pair<std::uint32_t, std::size_t>> placed;  // rank, start of its domains
+void Simulation::make_ranks(std::vector<LocalLp>& local) {
+    auto const& job = *job_;
+    struct Placed {
+        std::uint32_t rank, parts;
+        std::size_t first;  // of its carriers
+    };
+    std::vector<Placed> placed;
     for (std::uint32_t r = 0; r < job.ranks(); ++r) {
         if (!mine(LpId{r})) continue;
-        placed.emplace_back(r, rank_domains_.size());
-        for (auto const domain : job.layouts()[r / job.ep()].domains_of(r % job.ep()))
-            rank_domains_.push_back(job.lp_of(domain));
+        auto const group = r / job.ep();
+        auto const domains = job.layouts()[group].domains_of(r % job.ep());
+        placed.push_back({r, static_cast<std::uint32_t>(domains.size()), carriers_.size()});
+        for (auto const domain : domains) {
+            if (!job.sites())
+                carriers_.push_back(job.lp_of(domain));
+            else
+                for (auto const site : job.sites()->concerned(group, domain)) carriers_.push_back(job.lp_of(site));
+        }
     }
     for (std::size_t i = 0; i < placed.size(); ++i) {
-        auto const [r, first] = placed[i];
-        auto const end = i + 1 < placed.size() ? placed[i + 1].second : rank_domains_.size();
+        auto const [r, parts, first] = placed[i];
+        auto const end = i + 1 < placed.size() ? placed[i + 1].first : carriers_.size();
         ranks_.push_back(std::make_unique<MoeRank>(RankId{job.first_rank().value() + r}, r / job.ep(), job.plan(),
-                                                   std::span<LpId const>{rank_domains_}.subspan(first, end - first),
+                                                   std::span<LpId const>{carriers_}.subspan(first, end - first), parts,
                                                    sink_));
         local.push_back({LpId{r}, ranks_.back().get()});
     }
-    auto const pairs =
-        job.scenario().output().detail() == "full" ? ExchangeDomain::Pairs::count : ExchangeDomain::Pairs::ignore;
-    std::vector<ExchangeDomain*> domains;
+}
+
+void Simulation::make_domains(std::vector<LocalLp>& local, std::vector<LinkTraffic*>& traffic) {
+    auto const& job = *job_;
+    auto const pairs = job.scenario().output().detail() == "full" ? CountPairs::yes : CountPairs::no;
     for (auto const domain : job.domains()) {
         if (!mine(job.lp_of(domain))) continue;
         domains_.push_back(std::make_unique<ExchangeDomain>(domain, job.fabric(), job.domain_map(), job.layouts(),
                                                             *traffic_, make_engine(domain), job.first_rank(), pairs,
                                                             sink_));
-        domains.push_back(domains_.back().get());
+        traffic.push_back(&domains_.back()->engine().traffic());
         local.push_back({job.lp_of(domain), domains_.back().get()});
     }
+}
 
-    heartbeat_ = std::make_unique<Heartbeat>(
-        Heartbeat::Setup{.progress = options.progress,
-                         .limits = options.limits,
-                         .processes = exchange.count(),
-                         .operations = static_cast<std::int64_t>(job.ranks()) * job.plan().operations_per_rank(),
-                         .link_bin = Time::from_ps(job.scenario().output().link_bin()),
-                         .flush = options.flush},
-        std::move(domains), sink_);
-    loop_ = std::make_unique<WindowLoop>(
-        WindowOptions{.lookahead = job.lookahead(), .width = options.window_width, .until = options.limits.until},
-        std::move(local), owner, exchange, heartbeat_.get());
+void Simulation::make_sites(std::vector<LocalLp>& local, std::vector<LinkTraffic*>& traffic) {
+    auto const& job = *job_;
+    ExchangeSite::Setup const setup{
+        .fabric = &job.fabric(),
+        .map = job.sites(),
+        .layouts = &job.layouts(),
+        .traffic = traffic_.get(),
+        .sink = &sink_,
+        .first_rank = job.first_rank(),
+        .first_site = job.lp_of(SiteId{0}),
+        .pairs = job.scenario().output().detail() == "full" ? CountPairs::yes : CountPairs::no,
+        .epoch = job.site_epoch(),
+        .bin_width = Time::from_ps(job.scenario().output().link_bin()),
+        .lookahead = job.lookahead(),
+        .finish = std::min(job.exchange(OpKind::dispatch).finish, job.exchange(OpKind::combine).finish)};
+    for (std::uint32_t s = 0; s < job.sites()->count(); ++s) {
+        auto const lp = job.lp_of(SiteId{s});
+        if (!mine(lp)) continue;
+        sites_.push_back(std::make_unique<ExchangeSite>(SiteId{s}, setup));
+        traffic.push_back(&sites_.back()->traffic());
+        local.push_back({lp, sites_.back().get()});
+    }
 }
 
 RunOutcome Simulation::run() {
@@ -92,6 +153,7 @@ RunOutcome Simulation::close() {
     heartbeat_->finish(outcome.last);
     traffic_->emit_expert_loads(sink_);
     for (auto const& domain : domains_) domain->emit_pairs(sink_);
+    for (auto const& site : sites_) site->emit_pairs(sink_);
     sink_.forward_pairs();
     return outcome;
 }
@@ -105,11 +167,18 @@ Simulation::Share Simulation::share() const {
         share.unfinished_ranks += rank->finished() ? 0 : 1;
         share.last_finish = std::max(share.last_finish, rank->finished_at());
     }
+    auto const count = [&share](TransferCounters const& counters) {
+        share.flows += counters.flows;
+        share.injected_bytes += counters.injected_bytes;
+        share.delivered_bytes += counters.delivered_bytes;
+    };
+    for (auto const& site : sites_) {
+        share.digest.add(job_->lp_of(site->site()).value(), site->digest());
+        count(site->counters());
+        site->add_bundle_bytes(share.bundle_bytes, share.bundle_payload);
+    }
     for (auto const& domain : domains_) {
         share.digest.add(job_->lp_of(domain->domain()).value(), domain->digest());
-        share.flows += domain->counters().flows;
-        share.injected_bytes += domain->counters().injected_bytes;
-        share.delivered_bytes += domain->counters().delivered_bytes;
         if (auto const* packets = dynamic_cast<PacketEngine const*>(&domain->engine())) {
             auto const counters = packets->network().counters();
             ORRERY_ENSURE(counters.injected == counters.delivered + counters.dropped + packets->network().in_flight(),
@@ -126,6 +195,7 @@ Simulation::Share Simulation::share() const {
                 share.bundle_queue[bundle] = std::max(share.bundle_queue[bundle], figures.max_queue);
             }
         }
+        count(domain->counters());
         auto const bundles = job_->domain_map().bundles(domain->domain());
         for (std::size_t b = 0; b < bundles.size(); ++b) {
             share.bundle_bytes[bundles[b].index()] = domain->bundle_bytes()[b];
@@ -136,26 +206,42 @@ Simulation::Share Simulation::share() const {
     return share;
 }
 
+// One entry per exchange and domain; what the sites of this process know of one is put together.
+std::vector<StuckExchange> Simulation::stuck() const {
+    std::vector<StuckExchange> all;
+    for (auto const& domain : domains_)
+        for (auto& stuck : domain->stuck()) all.push_back(std::move(stuck));
+    std::map<std::pair<DomainId, ExchangeKey>, StuckExchange> joined;
+    for (auto const& site : sites_)
+        for (auto const& stuck : site->stuck()) {
+            auto& known = joined[{job_->sites()->site(site->site()).domain, stuck.key}];
+            known.key = stuck.key;
+            known.missing = stuck.missing;  // all sites hear the same posts
+            known.waiting.insert(known.waiting.end(), stuck.waiting.begin(), stuck.waiting.end());
+            known.starved.insert(known.starved.end(), stuck.starved.begin(), stuck.starved.end());
+        }
+    for (auto& [where, stuck] : joined) all.push_back(std::move(stuck));
+    return all;
+}
+
 std::vector<std::string> Simulation::waiting() const {
     std::vector<std::string> lines;
-    for (auto const& domain : domains_)
-        for (auto const& stuck : domain->stuck()) {
-            auto const first = job_->first_rank().value() + stuck.key.group * job_->ep();
-            auto line = fmt::format("{} of layer {}, micro-batch {}, group {}:", name_of(stuck.key.kind),
-                                    stuck.key.layer, stuck.key.microbatch, stuck.key.group);
-            if (!stuck.waiting.empty() && !stuck.missing.empty())
-                line +=
-                    fmt::format(" rank {} and {} more wait for rank {}, which has not reached it",
+    for (auto const& stuck : this->stuck()) {
+        auto const first = job_->first_rank().value() + stuck.key.group * job_->ep();
+        auto line = fmt::format("{} of layer {}, micro-batch {}, group {}:", name_of(stuck.key.kind), stuck.key.layer,
+                                stuck.key.microbatch, stuck.key.group);
+        if (!stuck.waiting.empty() && !stuck.missing.empty())
+            line += fmt::format(" rank {} and {} more wait for rank {}, which has not reached it",
                                 first + stuck.waiting.front(), stuck.waiting.size() - 1, first + stuck.missing.front());
-            if (!stuck.starved.empty()) {
-                auto const [source, target] = stuck.starved.front();
-                auto const way = job_->fabric().route(source, target);
-                line += fmt::format(" {} transfers cannot move, the first from rank {} to rank {} over",
-                                    stuck.starved.size(), source.value(), target.value());
-                for (auto const hop : way.bundles()) line += " " + job_->fabric().bundle_name(hop);
-            }
-            lines.push_back(std::move(line));
+        if (!stuck.starved.empty()) {
+            auto const [source, target] = stuck.starved.front();
+            auto const way = job_->fabric().route(source, target);
+            line += fmt::format(" {} transfers cannot move, the first from rank {} to rank {} over",
+                                stuck.starved.size(), source.value(), target.value());
+            for (auto const hop : way.bundles()) line += " " + job_->fabric().bundle_name(hop);
         }
+        lines.push_back(std::move(line));
+    }
     for (auto const& domain : domains_)
         if (auto const* packets = dynamic_cast<PacketEngine const*>(&domain->engine()))
             if (auto text = packets->network().diagnosis(); !text.empty() && !lines.empty()) lines.push_back(text);

@@ -6,6 +6,8 @@
 #include "apps/run/job.hpp"
 #include "apps/run/run_sink.hpp"
 #include "core/window_loop.hpp"
+#include "netmodels/exchange/exchange_domain.hpp"
+#include "netmodels/exchange/exchange_site.hpp"
 #include "netmodels/packet/network.hpp"
 #include "workloads/programs/moe_rank.hpp"
 #include "workloads/programs/moe_traffic.hpp"
@@ -56,13 +58,22 @@ class Simulation {
 
   private:
     std::unique_ptr<TransferEngine> make_engine(DomainId domain) const;
+    void make_traffic();
+    void make_ranks(std::vector<LocalLp>& local);
+    void make_domains(std::vector<LocalLp>& local, std::vector<LinkTraffic*>& traffic);
+    void make_sites(std::vector<LocalLp>& local, std::vector<LinkTraffic*>& traffic);
+    bool mine(LpId lp) const { return owner_[lp.index()] == me_; }
+    std::vector<StuckExchange> stuck() const;
 
     Job const* job_;
+    std::span<std::uint32_t const> owner_;
+    std::uint32_t me_;
     RunSink sink_;
     std::unique_ptr<MoeTraffic> traffic_;
-    std::vector<LpId> rank_domains_;  // flat; spans of it are handed to the ranks
+    std::vector<LpId> carriers_;  // of all ranks, flat; spans of it are handed to them
     std::vector<std::unique_ptr<MoeRank>> ranks_;
     std::vector<std::unique_ptr<ExchangeDomain>> domains_;
+    std::vector<std::unique_ptr<ExchangeSite>> sites_;
     std::unique_ptr<Heartbeat> heartbeat_;
     std::unique_ptr<WindowLoop> loop_;
 };

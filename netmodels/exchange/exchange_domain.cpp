@@ -4,30 +4,11 @@
 #include "netmodels/topology/fabric.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace orrery {
-namespace {
-
-// A transfer's cookie: slot, source, target. Also the order of completions within one picosecond.
-constexpr std::uint64_t cookie_of(std::uint32_t slot, std::uint32_t source, std::uint32_t target) {
-    return static_cast<std::uint64_t>(slot) << 32 | static_cast<std::uint64_t>(source) << 16 | target;
-}
-constexpr std::uint32_t slot_of(std::uint64_t cookie) {
-    return static_cast<std::uint32_t>(cookie >> 32);
-}
-constexpr std::uint32_t source_of(std::uint64_t cookie) {
-    return static_cast<std::uint32_t>(cookie >> 16) & 0xffff;
-}
-constexpr std::uint32_t target_of(std::uint64_t cookie) {
-    return static_cast<std::uint32_t>(cookie) & 0xffff;
-}
-
-}  // namespace
-
 ExchangeDomain::ExchangeDomain(DomainId domain, Fabric const& fabric, DomainMap const& map,
                                std::vector<GroupLayout> const& layouts, ExchangeTraffic& traffic,
-                               std::unique_ptr<TransferEngine> engine, RankId first_rank, Pairs pairs,
+                               std::unique_ptr<TransferEngine> engine, RankId first_rank, CountPairs pairs,
                                TimelineSink& sink)
     : domain_(domain),
       fabric_(&fabric),
@@ -66,9 +47,8 @@ Route ExchangeDomain::route(Instance const& instance, std::uint32_t source, std:
 }
 
 Time ExchangeDomain::flag_leaves(Instance const& instance, std::uint32_t source, std::uint32_t target) {
-    auto const members = static_cast<std::uint32_t>(instance.members.size());
-    auto const distance = (target + members - source) % members;
-    return instance.members[source].loop_end + instance.plan->flag_time(distance);
+    return orrery::flag_leaves(*instance.plan, instance.members[source].loop_end,
+                               static_cast<std::uint32_t>(instance.members.size()), source, target);
 }
 
 void ExchangeDomain::release_engine(Member& member) {
@@ -111,15 +91,12 @@ void ExchangeDomain::post(Event const& event, Outbox& out) {
     auto const started = Time::from_ps(static_cast<std::int64_t>(event.body[1]));
     member.posted = true;
     ++instance.posted;
-    instance.first_start = std::min(instance.first_start, started);
-    instance.last_start = std::max(instance.last_start, started);
 
     traffic_->sent_by(key, index, shares_);
     std::uint64_t messages = 0;
     for (auto const& share : shares_) messages += share.messages;
     auto const loop = plan.loop_time(messages);
-    instance.longest_loop = std::max(instance.longest_loop, loop);
-    if (messages > 0) instance.shortest_loop = std::min(instance.shortest_loop, loop);
+    instance.facts.posted(started, loop, messages);
     member.loop_end = member.send_done = event.when + loop;
 
     if (plan.style == ExchangeStyle::pull) {
@@ -127,12 +104,7 @@ void ExchangeDomain::post(Event const& event, Outbox& out) {
     } else if (plan.loop == ExchangeLoop::prepared && loop > Time{}) {
         out.schedule(member.loop_end, begin_event, {slot, index, 0, 0, 0});
     } else {
-        if (loop > Time{} && messages > 0) {
-            auto const bits = static_cast<UInt128>(messages) * static_cast<std::uint64_t>(plan.wire_bytes) *
-                              8'000'000'000'000U / static_cast<std::uint64_t>(loop.ps());
-            member.engine = engine_->open_engine(Rate::from_bits_per_s(
-                static_cast<std::int64_t>(std::min<UInt128>(bits, static_cast<UInt128>(100'000'000'000'000)))));
-        }
+        if (loop > Time{} && messages > 0) member.engine = engine_->open_engine(loop_rate(plan, messages, loop));
         begin(slot, index, event.when, out);
     }
 }
@@ -215,18 +187,15 @@ void ExchangeDomain::start_transfer(std::uint32_t slot, std::uint32_t source, st
     auto& sender = instance.members[source];
     if (plan.style == ExchangeStyle::push) ++sender.in_flight;
     for (auto const hop : way.bundles()) instance.bundle_bytes[map_->local(hop)] += wire;
-    instance.payload_bytes += payload;
+    instance.facts.payload_bytes += payload;
     counters_.injected_bytes += payload;
     ++counters_.flows;
-    if (pairs_ == Pairs::count) {
-        auto& rows = pair_rows_[instance.key.group];
-        auto const members = instance.members.size();
-        if (rows.empty()) rows.resize(members * members);
-        auto& row = rows[source * members + target];
-        (instance.key.kind == OpKind::combine ? row.combine_bytes : row.dispatch_bytes) += payload;
+    if (pairs_ == CountPairs::yes) {
+        auto const members = static_cast<std::uint32_t>(instance.members.size());
+        pair_table_.count(instance.key, members, 0, members, source, target, payload);
     }
     engine_->start(now, way.bundles(), sender.engine, way.cap, plan.shares == ExchangeShares::by_bytes ? messages : 1,
-                   wire, cookie_of(slot, source, target));
+                   wire, TransferName{slot, source, target}.pack());
 }
 
 void ExchangeDomain::want_tick(Time when, Outbox& out) {
@@ -245,9 +214,7 @@ void ExchangeDomain::tick(Time now, Outbox& out) {
 }
 
 void ExchangeDomain::transfer_done(TransferDone const& done, Outbox& out) {
-    auto const slot = slot_of(done.cookie);
-    auto const source = source_of(done.cookie);
-    auto const target = target_of(done.cookie);
+    auto const [slot, source, target] = TransferName::unpack(done.cookie);
     auto& instance = instances_[slot];
     auto const& plan = *instance.plan;
     auto& sender = instance.members[source];
@@ -280,60 +247,38 @@ void ExchangeDomain::tell_if_over(std::uint32_t slot, std::uint32_t index, Outbo
     member.told = true;
     release_engine(member);
     auto const end = std::max(member.send_done, member.arrival) + instance.plan->finish;
-    instance.last_end = std::max(instance.last_end, end);
+    instance.facts.last_end = std::max(instance.facts.last_end, end);
     auto const received = traffic_->received(instance.key, index);
     digest_.add(static_cast<std::uint64_t>(end.ps()));
     out.send(LpId{rank_of(instance, index).value() - first_rank_.value()}, end, exchange_done,
-             {instance.key.pack(), static_cast<std::uint64_t>(instance.last_start.ps()),
+             {instance.key.pack(), static_cast<std::uint64_t>(instance.facts.last_start.ps()),
               static_cast<std::uint64_t>(received.messages) << 32 | received.active_experts, 0, 0});
     if (++instance.told == instance.part->participants)
-        out.schedule(instance.last_end, close_event, {slot, 0, 0, 0, 0});
+        out.schedule(instance.facts.last_end, close_event, {slot, 0, 0, 0, 0});
 }
 
 void ExchangeDomain::close(Event const& event) {
     auto& instance = instances_[static_cast<std::uint32_t>(event.body[0])];
-    auto const& plan = *instance.plan;
-    auto binding = no_bundle_binds;
-    auto longest = charge_ports(instance, binding);
-    // Prepared: no byte leaves before the shortest loop is over.
-    if (plan.loop == ExchangeLoop::prepared && longest > Time{}) longest += instance.shortest_loop;
-    if (instance.longest_loop > longest) {
-        longest = instance.longest_loop;
-        binding = no_bundle_binds;
-    }
-    sink_->add(CollectiveRow{.first_start = instance.first_start,
-                             .last_start = instance.last_start,
-                             .last_end = instance.last_end,
-                             .bound = plan.launch + longest + plan.finish,
-                             .payload_bytes = instance.payload_bytes,
-                             .group = instance.key.group,
-                             .domain = domain_.value(),
-                             .sequence = collectives_++,
-                             .bound_bundle = binding,
-                             .layer = instance.key.layer,
-                             .kind = instance.key.kind,
-                             .microbatch = instance.key.microbatch});
+    sink_->add(
+        instance.facts.row(instance.key, *instance.plan, charge_ports(instance), domain_.value(), collectives_++));
     traffic_->close(instance.key);
     open_.erase(instance.key);
     instance.open = false;
 }
 
 // Adds the instance's bytes to the totals; the longest time any bundle needs for them, and which one it is.
-Time ExchangeDomain::charge_ports(Instance& instance, std::uint32_t& binding) {
+PortBound ExchangeDomain::charge_ports(Instance& instance) {
     auto const& plan = *instance.plan;
     auto const bundles = map_->bundles(domain_);
-    Time longest;
+    PortBound bound;
     for (std::size_t b = 0; b < bundles.size(); ++b) {
         auto const bytes = instance.bundle_bytes[b];
         if (bytes == 0) continue;
         bundle_bytes_[b] += bytes;
         bundle_payload_[b] += bytes / plan.wire_bytes * plan.message_bytes;
-        auto const time = transfer_time(bytes, fabric_->bundles()[bundles[b].index()].capacity);
-        if (time <= longest) continue;
-        longest = time;
-        binding = bundles[b].value();
+        bound.consider(transfer_time(bytes, fabric_->bundles()[bundles[b].index()].capacity), bundles[b].value());
     }
-    return longest;
+    return bound;
 }
 
 DigestChain ExchangeDomain::digest() const {
@@ -344,35 +289,20 @@ DigestChain ExchangeDomain::digest() const {
     return chain;
 }
 
-void ExchangeDomain::emit_pairs(TimelineSink& sink) const {
-    for (auto const& [group, rows] : pair_rows_) {
-        auto const members = traffic_->members(group);
-        auto const first = traffic_->first_rank(group).value();
-        for (std::uint32_t source = 0; source < members; ++source)
-            for (std::uint32_t target = 0; target < members; ++target) {
-                auto row = rows[static_cast<std::size_t>(source) * members + target];
-                if (row.dispatch_bytes == 0 && row.combine_bytes == 0) continue;
-                row.source = first + source;
-                row.target = first + target;
-                sink.add(row);
-            }
-    }
-}
-
-std::vector<ExchangeDomain::Stuck> ExchangeDomain::stuck() const {
-    std::vector<Stuck> all;
+std::vector<StuckExchange> ExchangeDomain::stuck() const {
+    std::vector<StuckExchange> all;
     auto const starved = engine_->starved();
     for (auto const& [key, slot] : open_) {
         auto const& instance = instances_[slot];
-        Stuck stuck{.key = key, .missing = {}, .starved = {}, .waiting = {}};
+        StuckExchange stuck{.key = key, .missing = {}, .starved = {}, .waiting = {}};
         for (std::uint32_t m = 0; m < instance.members.size(); ++m) {
             if (instance.part->senders_to[m] == 0) continue;
             if (!instance.members[m].posted) stuck.missing.push_back(m);
             if (instance.members[m].posted && !instance.members[m].told) stuck.waiting.push_back(m);
         }
         for (auto const cookie : starved)
-            if (slot_of(cookie) == slot)
-                stuck.starved.emplace_back(rank_of(instance, source_of(cookie)), rank_of(instance, target_of(cookie)));
+            if (auto const name = TransferName::unpack(cookie); name.slot == slot)
+                stuck.starved.emplace_back(rank_of(instance, name.source), rank_of(instance, name.target));
         all.push_back(std::move(stuck));
     }
     return all;

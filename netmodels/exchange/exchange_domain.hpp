@@ -5,10 +5,10 @@
 #include "core/lp.hpp"
 #include "core/records.hpp"
 #include "netmodels/exchange/exchange.hpp"
+#include "netmodels/exchange/exchange_rules.hpp"
 #include "netmodels/exchange/layout.hpp"
 #include "netmodels/exchange/transfer_engine.hpp"
 
-#include <array>
 #include <map>
 #include <memory>
 #include <vector>
@@ -22,38 +22,25 @@ namespace orrery {
 // peer; member j reads from everybody once all announcements have reached it.
 class ExchangeDomain final : public LogicalProcess {
   public:
-    struct Counters {
-        std::int64_t flows = 0;
-        std::int64_t injected_bytes = 0, delivered_bytes = 0;  // payload
-    };
-    enum class Pairs : std::uint8_t { ignore, count };
-
     // `layouts` and `traffic` outlive the domain. Rank r is the LP r - first_rank.
     ExchangeDomain(DomainId domain, Fabric const& fabric, DomainMap const& map, std::vector<GroupLayout> const& layouts,
-                   ExchangeTraffic& traffic, std::unique_ptr<TransferEngine> engine, RankId first_rank, Pairs pairs,
-                   TimelineSink& sink);
+                   ExchangeTraffic& traffic, std::unique_ptr<TransferEngine> engine, RankId first_rank,
+                   CountPairs pairs, TimelineSink& sink);
 
     void start(Outbox&) override {}
     void handle(Event const& event, Outbox& out) override;
     DigestChain digest() const override;
 
     DomainId domain() const { return domain_; }
-    Counters const& counters() const { return counters_; }
+    TransferCounters const& counters() const { return counters_; }
     TransferEngine& engine() { return *engine_; }
     // Wire bytes over each bundle of the domain so far, in the order of DomainMap::bundles().
     std::vector<std::int64_t> const& bundle_bytes() const { return bundle_bytes_; }
     // The payload among them.
     std::vector<std::int64_t> const& bundle_payload() const { return bundle_payload_; }
-    void emit_pairs(TimelineSink& sink) const;
+    void emit_pairs(TimelineSink& sink) const { pair_table_.emit(*traffic_, sink); }
 
-    // For the report of a run that could not finish.
-    struct Stuck {
-        ExchangeKey key;
-        std::vector<std::uint32_t> missing;              // members that never posted
-        std::vector<std::pair<RankId, RankId>> starved;  // transfers on links that carry nothing
-        std::vector<std::uint32_t> waiting;              // members that posted and were never told
-    };
-    std::vector<Stuck> stuck() const;
+    std::vector<StuckExchange> stuck() const;
 
   private:
     enum OwnEvent : std::uint16_t { begin_event = 32, close_event = 33, tick_event = 48 };
@@ -70,8 +57,7 @@ class ExchangeDomain final : public LogicalProcess {
         GroupLayout::Part const* part = nullptr;
         std::vector<Member> members;
         std::vector<std::int64_t> bundle_bytes;  // per local bundle
-        Time first_start = Time::infinity(), last_start{}, last_end{}, longest_loop{}, shortest_loop = Time::infinity();
-        std::int64_t payload_bytes = 0;
+        InstanceFacts facts;
         std::uint32_t posted = 0, told = 0;
         bool open = false;
     };
@@ -87,7 +73,7 @@ class ExchangeDomain final : public LogicalProcess {
     void transfer_done(TransferDone const& done, Outbox& out);
     void tell_if_over(std::uint32_t slot, std::uint32_t index, Outbox& out);
     void close(Event const& event);
-    Time charge_ports(Instance& instance, std::uint32_t& binding);
+    PortBound charge_ports(Instance& instance);
     std::uint32_t instance_of(ExchangeKey key);
     void want_tick(Time when, Outbox& out);
     // When the sender has raised its flag (or announcement) for that peer.
@@ -103,14 +89,14 @@ class ExchangeDomain final : public LogicalProcess {
     ExchangeTraffic* traffic_;
     std::unique_ptr<TransferEngine> engine_;
     RankId first_rank_;
-    Pairs pairs_;
+    CountPairs pairs_;
     TimelineSink* sink_;
 
     std::vector<Instance> instances_;  // slots, reused
     std::map<ExchangeKey, std::uint32_t> open_;
-    std::map<std::uint32_t, std::vector<PairRow>> pair_rows_;  // group -> members x members
+    PairTable pair_table_;
     std::vector<std::int64_t> bundle_bytes_, bundle_payload_;
-    Counters counters_;
+    TransferCounters counters_;
     DigestChain digest_;
     Time tick_at_ = Time::infinity();
     std::uint32_t collectives_ = 0;

@@ -125,6 +125,37 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"cloudmatrix384_decode", {"workload.moe_layers=2", "network.flow.error=1%"}}),
     [](auto const& shown) { return std::string(shown.param.name); });
 
+// Sites of one domain on several processes: more events, so each number of processes with one partition and width.
+class DryRunOfSites : public DryRunOf {};
+
+TEST_P(DryRunOfSites, IsTheSameForAllProcessesPartitionsAndWidths) {
+    auto sets = GetParam().sets;
+    sets.emplace_back("network.flow.sharing=delayed");
+    auto const job = make_job(shipped(GetParam().name), sets);
+    ASSERT_NE(job.sites(), nullptr);
+    auto const first = run(job, 1, "blocks", {});
+    EXPECT_EQ(first.unfinished, 0);
+    auto const methods = partition_methods();
+    std::size_t turn = 0;
+    for (std::uint32_t const processes : {2U, 3U, 4U, 7U}) {
+        auto const& method = methods[turn++ % methods.size()];
+        auto const width = turn % 2 == 0 ? job.lookahead() : Time::from_ps(job.lookahead().ps() / 3);
+        auto const other = run(job, processes, method, width);
+        EXPECT_EQ(other.digest, first.digest) << processes << " processes, " << method << ", " << to_string(width);
+        EXPECT_EQ(other.events, first.events);
+        EXPECT_EQ(other.unfinished, 0);
+        EXPECT_EQ(content_difference(first.file, other.file), "") << processes << " processes, " << method;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shipped, DryRunOfSites,
+    ::testing::Values(Case{"single_switch_ep8", {}}, Case{"leaf_spine_prefill", {"workload.moe_layers=1"}},
+                      Case{"cross_supernode",
+                           {"workload.moe_layers=2", "fabric.cloudmatrix384.rdma.oversubscription=2"}},
+                      Case{"cloudmatrix384_decode", {"workload.moe_layers=1", "network.flow.error=1%"}}),
+    [](auto const& shown) { return std::string(shown.param.name); });
+
 TEST(DryRun, MoreProcessesThanLps) {
     TempDirectory const directory;
     auto const job = make_job(shipped("single_switch_ep8"), {"workload.ep=2"});
@@ -142,19 +173,19 @@ TEST(DryRun, MoreProcessesThanLps) {
 TEST(DryRun, EveryVariantAndModelIsTheSameOnThree) {
     TinyDirectory const directory("  ep_groups: 1\n");
     int count = 0;
-    for (auto const* variant : {"fused", "pull", "alltoall"})
-        for (auto const* model : {"flow", "packet", "analytic"})
+    for (auto const* variant : {"fused", "pull", "alltoall", "deepep_normal"})
+        for (auto const* model : {"network.model=flow", "network.model=packet", "network.model=analytic", "network.flow.sharing=delayed"})
             for (auto const* microbatches : {"1", "3"}) {
-                auto const job = make_job(directory.scenario, {std::string("workload.operators.variant=") + variant,
-                                                               std::string("network.model=") + model,
-                                                               std::string("workload.microbatches=") + microbatches});
+                auto const job = make_job(directory.scenario,
+                                          {std::string("workload.operators.variant=") + variant, std::string(model),
+                                           std::string("workload.microbatches=") + microbatches});
                 auto const out = [&] {
                     auto const path = directory.path() / std::to_string(count++);
                     fs::create_directories(path);
                     return path;
                 };
                 auto const one = dry_run(job, 1, "blocks", {}, out());
-                auto const three = dry_run(job, 3, "round_robin", 3_us, out());
+                auto const three = dry_run(job, 3, "round_robin", std::min(3_us, job.lookahead()), out());
                 EXPECT_EQ(one.digest, three.digest) << variant << " " << model << " " << microbatches;
                 EXPECT_EQ(content_difference(one.file, three.file), "") << variant << " " << model;
             }

@@ -5,6 +5,7 @@
 #include "core/window_loop.hpp"
 #include "netmodels/analytic/analytic_engine.hpp"
 #include "netmodels/exchange/exchange_domain.hpp"
+#include "netmodels/exchange/exchange_site.hpp"
 #include "netmodels/flow/flow_engine.hpp"
 #include "tests/collected_rows.hpp"
 #include "tests/netmodels/topology_testing.hpp"
@@ -57,11 +58,11 @@ class HandTraffic final : public ExchangeTraffic {
 
 using Rows = CollectedRows;
 
-// Posts one dispatch at its start, to every domain that carries a pair of it.
+// Posts one dispatch at its start, to all that carry a pair of it.
 class Poster final : public LogicalProcess {
   public:
-    Poster(std::vector<LpId> domains, Time start, Time launch)
-        : domains_(std::move(domains)), start_(start), launch_(launch) {}
+    Poster(std::vector<LpId> carriers, Time start, Time launch)
+        : carriers_(std::move(carriers)), start_(start), launch_(launch) {}
 
     void start(Outbox& out) override {
         if (start_ < Time::infinity()) out.schedule(start_, 1, {});
@@ -75,8 +76,8 @@ class Poster final : public LogicalProcess {
             return;
         }
         ExchangeKey const key{0, 3, 0, OpKind::dispatch};
-        for (auto const domain : domains_)
-            out.send(domain, start_ + launch_, exchange_post,
+        for (auto const carrier : carriers_)
+            out.send(carrier, start_ + launch_, exchange_post,
                      {key.pack(), static_cast<std::uint64_t>(start_.ps()), 0, 0, 0});
     }
     DigestChain digest() const override { return {}; }
@@ -87,11 +88,11 @@ class Poster final : public LogicalProcess {
     std::uint32_t messages = 0;
 
   private:
-    std::vector<LpId> domains_;
+    std::vector<LpId> carriers_;
     Time start_, launch_;
 };
 
-enum class Network { flow, analytic };
+enum class Network { flow, delayed, analytic };
 
 // One exchange of one group that starts at rank `first` of the fabric, run to its end on construction.
 class OneExchange {
@@ -117,32 +118,66 @@ class OneExchange {
             auto const at = std::find(ids.begin(), ids.end(), domain) - ids.begin();
             return LpId{members + static_cast<std::uint32_t>(at)};
         };
+        bool const delayed = setup.network == Network::delayed;
+        if (delayed) sites_.emplace(*fabric_, layouts_, std::vector<RankId>{RankId{setup.first}});
         std::vector<LocalLp> local;
         for (std::uint32_t m = 0; m < members; ++m) {
             std::vector<LpId> mine;
-            for (auto const domain : layouts_.front().domains_of(m)) mine.push_back(lp_of(domain));
+            for (auto const domain : layouts_.front().domains_of(m)) {
+                if (!delayed)
+                    mine.push_back(lp_of(domain));
+                else
+                    for (auto const site : sites_->concerned(0, domain)) mine.push_back(LpId{members + site.value()});
+            }
             posters.push_back(
                 std::make_unique<Poster>(mine, setup.starts.empty() ? Time{} : setup.starts[m], setup.plan.launch));
             local.push_back({LpId{m}, posters.back().get()});
         }
+        auto const lookahead = std::min({setup.plan.launch, setup.plan.finish, delayed ? sites_->notice() : 1_ms});
+        for (std::uint32_t s = 0; delayed && s < sites_->count(); ++s) {
+            sites.push_back(
+                std::make_unique<ExchangeSite>(SiteId{s}, ExchangeSite::Setup{.fabric = fabric_.get(),
+                                                                              .map = &*sites_,
+                                                                              .layouts = &layouts_,
+                                                                              .traffic = &traffic,
+                                                                              .sink = &rows,
+                                                                              .first_rank = RankId{setup.first},
+                                                                              .first_site = LpId{members},
+                                                                              .pairs = CountPairs::yes,
+                                                                              .epoch = setup.error_ppm == 0 ? Time{} : 2_us,
+                                                                              .bin_width = setup.bin,
+                                                                              .lookahead = lookahead,
+                                                                              .finish = setup.plan.finish}));
+            local.push_back({LpId{members + s}, sites.back().get()});
+        }
         for (auto const id : ids) {
+            if (delayed) break;
             std::unique_ptr<TransferEngine> engine;
             if (setup.network == Network::flow)
-                engine = std::make_unique<FlowEngine>(*fabric_, map_, id, setup.error_ppm, setup.bin);
+                engine = std::make_unique<FlowEngine>(*fabric_, map_, id, FlowEngine::Settings{.error_ppm = setup.error_ppm},
+                                                      setup.bin);
             else
                 engine = std::make_unique<AnalyticEngine>(*fabric_, map_, id, setup.bin);
             domains.push_back(std::make_unique<ExchangeDomain>(id, *fabric_, map_, layouts_, traffic, std::move(engine),
-                                                               RankId{setup.first}, ExchangeDomain::Pairs::count,
-                                                               rows));
+                                                               RankId{setup.first}, CountPairs::yes, rows));
             local.push_back({lp_of(id), domains.back().get()});
         }
         std::vector<std::uint32_t> const owner(local.size(), 0);
         LocalExchange alone;
-        WindowLoop loop({.lookahead = std::min(setup.plan.launch, setup.plan.finish)}, local, owner, alone);
-        last = loop.run().last;
+        WindowLoop loop({.lookahead = lookahead}, local, owner, alone);
+        auto const outcome = loop.run();
+        last = outcome.last;
+        events = outcome.events;
+        auto const end = Time::from_ps((last.ps() / setup.bin.ps() + 1) * setup.bin.ps());
+        for (auto const& site : sites) {
+            site->traffic().emit_until(end, rows);
+            site->emit_pairs(rows);
+            flows += site->counters().flows;
+            injected += site->counters().injected_bytes;
+            delivered += site->counters().delivered_bytes;
+        }
         for (auto const& domain : domains) {
-            domain->engine().traffic().emit_until(Time::from_ps((last.ps() / setup.bin.ps() + 1) * setup.bin.ps()),
-                                                  rows);
+            domain->engine().traffic().emit_until(end, rows);
             domain->emit_pairs(rows);
             flows += domain->counters().flows;
             injected += domain->counters().injected_bytes;
@@ -160,6 +195,8 @@ class OneExchange {
             auto const bundles = map_.bundles(domain->domain());
             for (std::size_t b = 0; b < bundles.size(); ++b) bytes[bundles[b].index()] = domain->bundle_bytes()[b];
         }
+        auto payload = bytes;
+        for (auto const& site : sites) site->add_bundle_bytes(bytes, payload);
         return bytes;
     }
 
@@ -167,12 +204,17 @@ class OneExchange {
     std::unique_ptr<Fabric> fabric_;
     DomainMap map_;
     std::vector<GroupLayout> layouts_;
+    std::optional<SiteMap> sites_;
 
   public:
+    SiteMap const& site_map() const { return *sites_; }
+
     HandTraffic traffic;
     Rows rows;
     std::vector<std::unique_ptr<Poster>> posters;
     std::vector<std::unique_ptr<ExchangeDomain>> domains;
+    std::vector<std::unique_ptr<ExchangeSite>> sites;  // with Network::delayed, instead of domains
+    std::int64_t events = 0;
     std::int64_t flows = 0, injected = 0, delivered = 0;
     Time last;
 };

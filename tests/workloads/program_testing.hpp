@@ -65,7 +65,7 @@ class OneRank {
             ids_.push_back(LpId{d + 1});
             domains.push_back(std::make_unique<FakeDomain>(answers[d]));
         }
-        rank = std::make_unique<MoeRank>(RankId{17}, 2, plan, ids_, sink);
+        rank = std::make_unique<MoeRank>(RankId{17}, 2, plan, ids_, static_cast<std::uint32_t>(ids_.size()), sink);
         local.push_back({LpId{0}, rank.get()});
         for (std::uint32_t d = 0; d < answers.size(); ++d) local.push_back({ids_[d], domains[d].get()});
         std::vector<std::uint32_t> const owner(local.size(), 0);

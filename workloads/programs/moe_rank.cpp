@@ -5,9 +5,9 @@
 
 namespace orrery {
 
-MoeRank::MoeRank(RankId rank, std::uint32_t group, StepPlan const& plan, std::span<LpId const> domains,
-                 TimelineSink& sink)
-    : rank_(rank), group_(group), plan_(&plan), domains_(domains), sink_(&sink) {}
+MoeRank::MoeRank(RankId rank, std::uint32_t group, StepPlan const& plan, std::span<LpId const> carriers,
+                 std::uint32_t parts, TimelineSink& sink)
+    : rank_(rank), group_(group), plan_(&plan), carriers_(carriers), parts_(parts), sink_(&sink) {}
 
 void MoeRank::start(Outbox& out) {
     skip_silent_layers();
@@ -103,9 +103,9 @@ void MoeRank::start_exchange(Time now, Outbox& out) {
     auto const& costs = plan_->costs();
     auto const launch = op.kind == OpKind::dispatch ? costs.dispatch_launch : costs.combine_launch;
     ExchangeKey const key{group_, layer_of(communication_).model_layer, op.microbatch, op.kind};
-    parts_missing_ = static_cast<std::uint32_t>(domains_.size());
-    for (auto const domain : domains_)
-        out.send(domain, now + launch, exchange_post, {key.pack(), static_cast<std::uint64_t>(now.ps()), 0, 0, 0});
+    parts_missing_ = parts_;
+    for (auto const carrier : carriers_)
+        out.send(carrier, now + launch, exchange_post, {key.pack(), static_cast<std::uint64_t>(now.ps()), 0, 0, 0});
 }
 
 void MoeRank::end_exchange(Time now) {

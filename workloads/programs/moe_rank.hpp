@@ -18,8 +18,10 @@ class MoeRank final : public LogicalProcess {
   public:
     static constexpr std::uint32_t most_microbatches = 8;
 
-    // `domains` are the LPs that carry this rank's exchanges; plan and domains outlive the rank.
-    MoeRank(RankId rank, std::uint32_t group, StepPlan const& plan, std::span<LpId const> domains, TimelineSink& sink);
+    // `carriers` are the LPs that must know of this rank's exchanges; `parts` of them answer. Plan and carriers outlive
+    // the rank.
+    MoeRank(RankId rank, std::uint32_t group, StepPlan const& plan, std::span<LpId const> carriers, std::uint32_t parts,
+            TimelineSink& sink);
 
     void start(Outbox& out) override;
     void handle(Event const& event, Outbox& out) override;
@@ -56,14 +58,15 @@ class MoeRank final : public LogicalProcess {
     RankId rank_;
     std::uint32_t group_;
     StepPlan const* plan_;
-    std::span<LpId const> domains_;
+    std::span<LpId const> carriers_;
+    std::uint32_t parts_;
     TimelineSink* sink_;
 
     Stream compute_, communication_;
     // Per micro-batch: how many layers have passed each stage (a dense layer passes all at once).
     std::array<std::uint16_t, most_microbatches> gated_{}, dispatched_{}, expert_done_{}, layer_done_{};
     std::array<std::uint32_t, most_microbatches> messages_{}, active_{};  // from the last dispatch
-    std::uint32_t parts_missing_ = 0;  // domains that have not ended the current exchange
+    std::uint32_t parts_missing_ = 0;  // carriers that have not ended the current exchange
     Time last_peer_start_;
     Time computed_;           // total length of ended compute operations
     Time computed_at_start_;  // computed_until() when the current exchange started
