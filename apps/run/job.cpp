@@ -74,7 +74,13 @@ void Job::build_fabric() {
 void Job::degrade_fabric() {
     auto wishes = degradations_of(scenario().fabric());
     for (auto& wish : wishes) wish.where = locate(loaded_, wish.where + ".links");
-    auto met = fabric_->degrade(wishes);
+    timetable_ = timetable_of(scenario().fabric(), scenario().seed(), wishes);
+    std::vector<Degradation> always;
+    for (auto const& wish : wishes)
+        if (wish.always()) always.push_back(wish);
+    // Patterns of the timetable are checked, and their links counted, on a fabric that is thrown away.
+    auto met = make_fabric(scenario().fabric(), scenario().seed())->degrade(wishes);
+    fabric_->degrade(always);
     for (std::size_t i = 0; i < wishes.size(); ++i) {
         auto const& wish = wishes[i];
         DegradeEffect effect{.where = wish.where,
@@ -216,6 +222,11 @@ void Job::choose_sharing() {
         solvers_text_ = fmt::format("one solver per plane{}", wanted == "auto" ? " (auto)" : "");
         return;
     }
+    auto const where = locate(loaded_, "network.flow.sharing");
+    ORRERY_VALIDATE(timetable_.empty(),
+                    "{} = delayed (sites do not follow links that change while the run goes on) use exact", where);
+    ORRERY_VALIDATE(scenario().network().flow().initial_window() == 0,
+                    "{} = delayed (sites know no slow start) use exact, or an initial_window of 0", where);
     std::vector<RankId> first_ranks;
     for (std::uint32_t group = 0; group < groups(); ++group)
         first_ranks.emplace_back(first_rank().value() + group * ep());

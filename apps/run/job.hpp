@@ -62,7 +62,9 @@ class Job {
     // The least time between a cause on one LP and its effect on another, and where it comes from.
     Time lookahead() const { return lookahead_; }
     std::string const& lookahead_reason() const { return lookahead_reason_; }
-    // How far shares may lag behind starts and finishes, in millionths; zero: exact.
+    // Bundles whose capacity changes while the run goes on.
+    std::span<CapacityChange const> timetable() const { return timetable_; }
+    // How far shares may lag behind finishes, in millionths; zero: exact.
     std::int64_t flow_error_ppm() const { return flow_error_ppm_; }
     std::string const& sharing_text() const { return sharing_text_; }
     // Zero: sites share at every start, finish and notice; otherwise at multiples of it.
@@ -127,6 +129,7 @@ class Job {
     std::unique_ptr<SiteMap> sites_;
     LpGraph graph_;
     Time lookahead_;
+    std::vector<CapacityChange> timetable_;
     std::int64_t flow_error_ppm_ = 0;
     std::string lookahead_reason_, sharing_text_, solvers_text_;
     std::vector<DegradeEffect> degradations_;

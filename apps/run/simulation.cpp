@@ -13,7 +13,13 @@ std::unique_ptr<TransferEngine> Simulation::make_engine(DomainId domain) const {
     auto const bin = Time::from_ps(job_->scenario().output().link_bin());
     if (job_->scenario().network().model() == "analytic")
         return std::make_unique<AnalyticEngine>(job_->fabric(), job_->domain_map(), domain, bin);
-    return std::make_unique<FlowEngine>(job_->fabric(), job_->domain_map(), domain, job_->flow_error_ppm(), bin);
+    auto const& flow = job_->scenario().network().flow();
+    return std::make_unique<FlowEngine>(job_->fabric(), job_->domain_map(), domain,
+                                        FlowEngine::Settings{.error_ppm = job_->flow_error_ppm(),
+                                                             .initial_window_bytes = flow.initial_window(),
+                                                             .round_trip = Time::from_ps(flow.round_trip()),
+                                                             .timetable = job_->timetable()},
+                                        bin);
 }
 
 Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exchange& exchange, TimelineSink& timeline,

@@ -24,7 +24,7 @@ std::unique_ptr<TransferEngine> make_engine(NetworkModel model, Fabric const& fa
                                             DomainId domain) {
     constexpr auto bin = 100_us;  // of the link meter, which nobody reads here
     if (model == NetworkModel::analytic) return std::make_unique<AnalyticEngine>(fabric, map, domain, bin);
-    return std::make_unique<FlowEngine>(fabric, map, domain, 0, bin);
+    return std::make_unique<FlowEngine>(fabric, map, domain, FlowEngine::Settings{}, bin);
 }
 
 void run_domain(TransferEngine& engine, std::vector<Offer> offers, std::vector<Time>& arrival) {

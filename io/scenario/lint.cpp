@@ -69,9 +69,36 @@ void flow_error(Draft& draft) {
     }
 }
 
+// A degradation on a timetable: its end after its beginning, and only what a network model can change in time.
+void timetable(Draft& draft) {
+    auto const& degrade = draft.scenario.fabric().degrade();
+    for (int i = 0; i < degrade.size(); ++i) {
+        auto const& d = degrade[i];
+        if (d.from() == 0 && d.until() == 0) continue;
+        auto const path = fmt::format("fabric.degrade[{}]", i);
+        auto const show = [](std::int64_t ps) { return quantity::print(quantity::Dimension::time, ps); };
+        if (d.until() > 0 && d.until() <= d.from())
+            draft.problems.add(place_of(draft, {(path + ".until").c_str()}),
+                               fmt::format("{}.until = {} (not after from = {}) write a later time, or leave it out",
+                                           path, show(d.until()), show(d.from())));
+        if (d.extra_latency() != 0)
+            draft.problems.add(place_of(draft, {(path + ".extra_latency").c_str()}),
+                               fmt::format("{}.extra_latency = {} (latencies do not change in time) use rate_factor or "
+                                           "down, or leave out from and until",
+                                           path, show(d.extra_latency())));
+        if (draft.scenario.network().model() == "analytic")
+            draft.problems.add(place_of(draft, {(path + ".from").c_str(), (path + ".until").c_str()}),
+                               fmt::format("{}.{} = {} (the analytic model has no links that change in time) use "
+                                           "network.model=flow",
+                                           path, d.from() > 0 ? "from" : "until",
+                                           show(d.from() > 0 ? d.from() : d.until())));
+    }
+}
+
 }  // namespace
 
 void lint(Draft& draft) {
+    timetable(draft);
     hosts_per_leaf(draft);
     microbatches(draft);
     flow_error(draft);

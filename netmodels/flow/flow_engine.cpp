@@ -17,18 +17,24 @@ std::vector<Rate> capacities(Fabric const& fabric, std::span<BundleId const> bun
 
 }  // namespace
 
-FlowEngine::FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, std::int64_t error_ppm,
+FlowEngine::FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, Settings const& settings,
                        Time bin_width)
     : map_(&map),
       bundles_(map.bundles(domain)),
       capacity_(capacities(fabric, bundles_)),
       kernel_(capacity_),
       meter_(bundles_, bin_width, MaxMinKernel::rate_scale),
-      coalescer_(error_ppm) {
-    for (auto const bundle : bundles_) {
-        auto const& b = fabric.bundles()[bundle.index()];
-        binds_.push_back(b.offered > b.capacity ? 1 : 0);
+      coalescer_(settings.error_ppm),
+      slow_start_(settings.initial_window_bytes, settings.round_trip) {
+    auto least = capacity_;
+    for (auto const& [at, bundle, capacity] : settings.timetable) {
+        if (fabric.bundles()[bundle.index()].domain != domain) continue;
+        auto const local = map.local(bundle);
+        timetable_.push_back({at, local, capacity});
+        least[local] = std::min(least[local], capacity);
     }
+    for (std::size_t b = 0; b < bundles_.size(); ++b)
+        binds_.push_back(fabric.bundles()[bundles_[b].index()].offered > least[b] ? 1 : 0);
     kernel_.observe(this);
 }
 
@@ -67,21 +73,45 @@ void FlowEngine::take_offers(Time now) {
     if (folded_) {
         folded_->unfold(now, kernel_);
         folded_.reset();
-    } else if (folds_ == Folds::yes && offers_.flows.size() >= worth_folding && kernel_.active_flows() == 0) {
+    } else if (folds_ == Folds::yes && !slow_start_.on() && offers_.flows.size() >= worth_folding && kernel_.active_flows() == 0) {
         folded_ = FoldedFlows::make(offers_, kernel_, *this);
     }
     auto const& begun = folded_ ? folded_->classes() : offers_;
     for (auto const& flow : begun.flows) {
         coalescer_.started(begun.links_of(flow), flow.weight, flow.bytes);
-        if (!folded_) kernel_.add(begun.links_of(flow), flow.weight, flow.bytes, flow.cookie, flow.cap);
+        if (folded_) continue;
+        auto const number =
+            kernel_.add(begun.links_of(flow), flow.weight, flow.bytes, flow.cookie, slow_start_.first(flow.cap));
+        if (slow_start_.on()) slow_start_.began(now, number, flow.cookie, std::min(flow.cap, narrowest(flow)));
     }
     offers_.clear();
 }
 
+// Where a ramp may end: beyond the fastest link of its way a cap is of no use.
+Rate FlowEngine::narrowest(OfferedFlows::Flow const& flow) const {
+    auto rate = Rate::unlimited();
+    for (auto const link : offers_.links_of(flow)) rate = std::min(rate, kernel_.capacity(link));
+    return rate;
+}
+
+void FlowEngine::follow_timetable(Time now) {
+    if (next_change_ == timetable_.size() || timetable_[next_change_].at > now) return;
+    if (folded_) {
+        folded_->unfold(now, kernel_);
+        folded_.reset();
+    }
+    for (; next_change_ < timetable_.size() && timetable_[next_change_].at <= now; ++next_change_) {
+        auto const& change = timetable_[next_change_];
+        kernel_.set_capacity(change.bundle + 1, change.capacity);
+    }
+    links_changed_ = true;
+}
+
 void FlowEngine::settle(Time now) {
+    follow_timetable(now);
     take_offers(now);
     if (!solver().needs_settle()) return;
-    pending_settle_ = coalescer_.due(now);
+    pending_settle_ = links_changed_ ? now : coalescer_.due(now);
     if (pending_settle_ <= now) share(now);
 }
 
@@ -89,11 +119,14 @@ void FlowEngine::share(Time now) {
     solver().settle(now);
     coalescer_.settled(now, solver());
     pending_settle_ = Time::infinity();
+    links_changed_ = false;
     ++shares_;
 }
 
 Time FlowEngine::next() const {
-    return std::min(pending_settle_, solver().next_completion());
+    auto next = std::min({pending_settle_, solver().next_completion(), slow_start_.next()});
+    if (transfers_ > 0 && next_change_ < timetable_.size()) next = std::min(next, timetable_[next_change_].at);
+    return next;
 }
 
 void FlowEngine::advance(Time now, std::vector<TransferDone>& done) {
@@ -106,6 +139,10 @@ void FlowEngine::advance(Time now, std::vector<TransferDone>& done) {
     transfers_ -= static_cast<std::int64_t>(completions_.size());
     for (auto const& completion : completions_) done.push_back({completion.cookie, completion.when});
     if (!completions_.empty()) coalescer_.finished(completions_.front().when);
+    if (slow_start_.next() <= now) {
+        slow_start_.advance(now, kernel_);
+        links_changed_ = true;
+    }
     if (pending_settle_ <= now) share(now);
     if (folded_ && folded_->active_classes() == 0 && !folded_->kernel().needs_settle()) folded_.reset();
 }

@@ -7,6 +7,8 @@
 #include "netmodels/flow/coalescer.hpp"
 #include "netmodels/flow/folded_flows.hpp"
 #include "netmodels/flow/max_min_kernel.hpp"
+#include "netmodels/flow/slow_start.hpp"
+#include "netmodels/topology/fabric.hpp"
 
 namespace orrery {
 
@@ -14,8 +16,13 @@ namespace orrery {
 // that changes no result. With an error of zero shares are made anew at every start and finish: exact. Otherwise a little later (coalescer.hpp).
 class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserver {
   public:
-    FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, std::int64_t error_ppm,
-               Time bin_width);
+    struct Settings {
+        std::int64_t error_ppm = 0;
+        std::int64_t initial_window_bytes = 0;  // zero: no slow start
+        Time round_trip = Time::from_ps(4'000'000);
+        std::span<CapacityChange const> timetable;  // of the whole fabric, in order of time; outlives the engine
+    };
+    FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, Settings const& settings, Time bin_width);
 
     std::uint32_t open_engine(Rate rate) override { return kernel_.open_link(rate); }
     void close_engine(std::uint32_t engine) override { kernel_.close_link(engine); }
@@ -33,6 +40,8 @@ class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserv
 
   private:
     void take_offers(Time now);
+    void follow_timetable(Time now);
+    Rate narrowest(OfferedFlows::Flow const& flow) const;
     MaxMinKernel& solver() { return folded_ ? folded_->kernel() : kernel_; }
     MaxMinKernel const& solver() const { return folded_ ? folded_->kernel() : kernel_; }
     void share(Time now);
@@ -45,6 +54,15 @@ class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserv
     MaxMinKernel kernel_;
     LinkMeter meter_;
     Coalescer coalescer_;
+    SlowStart slow_start_;
+    struct Change {
+        Time at;
+        std::uint32_t bundle;  // local
+        Rate capacity;
+    };
+    std::vector<Change> timetable_;
+    std::size_t next_change_ = 0;
+    bool links_changed_ = false;  // since the last settle
     Folds folds_ = Folds::yes;
     OfferedFlows offers_;  // since the last settle
     std::unique_ptr<FoldedFlows> folded_;

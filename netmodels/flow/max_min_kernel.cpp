@@ -9,8 +9,7 @@ namespace orrery {
 namespace {
 
 std::int64_t scaled(Rate rate) {
-    constexpr auto most = MaxMinKernel::unbounded / MaxMinKernel::rate_scale / 2;
-    ORRERY_ENSURE(rate.bits_per_s() >= 0 && rate.bits_per_s() <= most, "rate of {} b/s", rate.bits_per_s());
+    ORRERY_ENSURE(rate >= Rate{} && rate <= MaxMinKernel::fastest(), "rate of {} b/s", rate.bits_per_s());
     return rate.bits_per_s() * MaxMinKernel::rate_scale;
 }
 
@@ -62,6 +61,14 @@ void MaxMinKernel::set_capacity(std::uint32_t link, Rate capacity) {
     links_[link].capacity = scaled(capacity);
     links_[link].imposed = false;
     seed(link);
+}
+
+void MaxMinKernel::set_cap(std::uint32_t flow, Rate cap) {
+    auto const& f = flows_[flow];
+    ORRERY_ENSURE(f.places > 0, "a cap for flow {}, which is over", flow);
+    auto const link = places_[f.first_place + f.places - 1].link;
+    ORRERY_ENSURE(links_[link].is_private, "flow {} was added without a cap", flow);
+    set_capacity(link, cap);
 }
 
 void MaxMinKernel::impose_level(std::uint32_t link, std::int64_t level) {

@@ -64,6 +64,14 @@ class MaxMinKernel {
     // The same for a flow that has been under way elsewhere: what is left of its service, as service_left() told it.
     std::uint32_t add_service(std::span<Crossing const> crossings, std::uint32_t weight, UInt128 service,
                               std::uint64_t cookie, Rate cap = Rate::unlimited());
+    // Of a flow that was added with a cap; from the next settle() on.
+    void set_cap(std::uint32_t flow, Rate cap);
+    // Is that flow, by the number add() returned and its cookie, still there?
+    bool is_active(std::uint32_t flow, std::uint64_t cookie) const {
+        return flows_[flow].places > 0 && flows_[flow].cookie == cookie;
+    }
+    // No link is faster than this.
+    static constexpr Rate fastest() { return Rate::from_bits_per_s(unbounded / rate_scale / 2); }
     // What an active flow, by the number add() returned, has still to be served, in level * ps.
     UInt128 service_left(std::uint32_t flow, Time now);
     // Shares the links anew after starts, finishes and changes of capacity. Call complete_until(now) first.
@@ -166,6 +174,10 @@ class MaxMinKernel {
         std::int64_t level;
         std::uint32_t weight;
     };
+    struct Near {  // a held entry that a falling link may meet
+        std::int64_t level;
+        std::uint32_t slot;
+    };
 
     static UInt128 tag_of(Flow const& flow) { return static_cast<UInt128>(flow.tag_high) << 64 | flow.tag_low; }
     static UInt128 tag_of(Due const& due) { return static_cast<UInt128>(due.tag_high) << 64 | due.tag_low; }
@@ -220,7 +232,8 @@ class MaxMinKernel {
     void move_one(std::uint32_t link, std::uint32_t slot, std::int64_t from, std::int64_t to);
     void reclassify(std::uint32_t link, std::int64_t from, std::int64_t to);
     void claim_held(std::uint32_t link, std::int64_t to);
-    bool lowers_ceiling(std::uint32_t link, std::int64_t below);
+    void claim(std::uint32_t link, std::uint32_t slot, std::int64_t level);
+    void fall(std::uint32_t link, std::int64_t level);
     bool change_elsewhere(std::uint32_t link, std::uint32_t slot, std::int64_t from, std::int64_t to);
     bool change_at(std::uint32_t link, std::uint32_t flow, std::uint32_t weight, std::int64_t from, std::int64_t to);
     // From many changes (max_min_guess.cpp).
@@ -260,6 +273,7 @@ class MaxMinKernel {
     std::vector<std::uint32_t> slack_;  // links to relax that do not fill unless held flows grew
     std::vector<std::uint32_t> touched_;
     std::vector<Held> scan_;           // scratch of level_by_scan
+    std::vector<Near> near_;           // scratch of fall
     std::vector<Crossing> crossings_;  // scratch of add
     LoadObserver* observer_ = nullptr;
     Counters counters_;

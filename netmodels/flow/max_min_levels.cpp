@@ -154,7 +154,7 @@ void MaxMinKernel::relax(std::uint32_t link) {
     } else if (left >= 0) {
         auto const level = left / share.own;
         if (level - l.total > std::min(share.ceiling, share.level - 1)) return apply(link, level);
-        if (lowers_ceiling(link, level - l.total)) return apply(link, level);
+        if (level < share.level) return fall(link, level);
     }
     apply_all(link, level_by_scan(link));
 }
@@ -166,15 +166,47 @@ void MaxMinKernel::apply_all(std::uint32_t link, std::int64_t level) {
     if (falls) claim_held(link, level);
 }
 
-// The ceiling is what it was when flows were held, and may have sunk since.
-bool MaxMinKernel::lowers_ceiling(std::uint32_t link, std::int64_t below) {
-    auto highest = std::int64_t{-1};
-    auto const count = lists_[link].flows.size();
-    counters_.visits += count - links_[link].own_count;
-    for (auto slot = links_[link].own_count; slot < count; ++slot)
-        highest = std::max(highest, level_elsewhere(link, slot));
-    shares_[link].ceiling = highest;
-    return highest < below;
+// The link sinks to where its held flows may be: to `level` if none is there. Those that are become its own as far as
+// its level then lets them.
+void MaxMinKernel::fall(std::uint32_t link, std::int64_t level) {
+    auto& share = shares_[link];
+    auto const& l = links_[link];
+    auto const count = static_cast<std::uint32_t>(lists_[link].flows.size());
+    auto const near = level - l.total;  // within a rounding remainder counts too
+    auto ceiling = std::int64_t{-1};
+    near_.clear();
+    counters_.visits += count - l.own_count;
+    for (auto slot = l.own_count; slot < count; ++slot) {
+        auto const elsewhere = level_elsewhere(link, slot);
+        if (elsewhere >= near)
+            near_.push_back({elsewhere, slot});
+        else
+            ceiling = std::max(ceiling, elsewhere);
+    }
+    // As level_by_scan(), with only those in doubt.
+    auto left = l.capacity - static_cast<std::int64_t>(share.held);
+    auto weight = share.own;
+    for (auto const& held : near_) {
+        left += held.level * lists_[link].entries[held.slot].weight;
+        weight += lists_[link].entries[held.slot].weight;
+    }
+    for (;;) {
+        level = left / weight;
+        auto const before = near_.size();
+        std::erase_if(near_, [&](Near const& held) {
+            if (held.level >= level) return false;
+            auto const taken = lists_[link].entries[held.slot].weight;
+            left -= held.level * taken;
+            weight -= taken;
+            ceiling = std::max(ceiling, held.level);
+            return true;
+        });
+        if (near_.size() == before) break;
+    }
+    share.ceiling = ceiling;
+    if (level >= share.level) return apply_all(link, level_by_scan(link));
+    apply(link, level);
+    for (auto const& held : near_) claim(link, held.slot, level);  // ascending: what changes places lies before
 }
 
 // The highest level at which the flows still fit. Begin with all flows as own; those found lower elsewhere are held and
@@ -275,18 +307,20 @@ void MaxMinKernel::move_one(std::uint32_t link, std::uint32_t slot, std::int64_t
 void MaxMinKernel::claim_held(std::uint32_t link, std::int64_t level) {
     auto const count = lists_[link].flows.size();
     counters_.visits += count - links_[link].own_count;
-    for (auto slot = links_[link].own_count; slot < count; ++slot) {
-        auto const elsewhere = level_elsewhere(link, slot);
-        if (elsewhere < level) continue;
-        auto const flow = lists_[link].flows[slot];
-        auto const weight = lists_[link].entries[slot].weight;
-        auto& share = shares_[link];
-        share.held -= static_cast<std::uint64_t>(elsewhere) * weight;
-        share.own += weight;
-        change_elsewhere(link, slot, elsewhere, level);
-        make_own(link, slot);
-        if (elsewhere != level) rebind_to_level(flow, level);
-    }
+    for (auto slot = links_[link].own_count; slot < count; ++slot)
+        if (level_elsewhere(link, slot) >= level) claim(link, slot, level);
+}
+
+void MaxMinKernel::claim(std::uint32_t link, std::uint32_t slot, std::int64_t level) {
+    auto const elsewhere = level_elsewhere(link, slot);
+    auto const flow = lists_[link].flows[slot];
+    auto const weight = lists_[link].entries[slot].weight;
+    auto& share = shares_[link];
+    share.held -= static_cast<std::uint64_t>(elsewhere) * weight;
+    share.own += weight;
+    change_elsewhere(link, slot, elsewhere, level);
+    make_own(link, slot);
+    if (elsewhere != level) rebind_to_level(flow, level);
 }
 
 // Tells the flow's other links that its level changes; true when one of them is no longer its bottleneck.

@@ -95,6 +95,16 @@ struct Degradation {
     Time extra_latency;
     bool down = false;
     std::string where;  // file:line, for messages
+    Time from{}, until = Time::infinity();  // simulated time in which it holds
+
+    bool always() const { return from == Time{} && until == Time::infinity(); }
+};
+
+// A bundle that carries `capacity` from `at` on.
+struct CapacityChange {
+    Time at;
+    BundleId bundle;
+    Rate capacity;
 };
 
 // What each of several degradations met.

@@ -41,6 +41,22 @@ std::unique_ptr<Fabric> make_fabric(scenario::FabricSpec const& spec, std::uint6
     return found->second(spec, seed);
 }
 
+namespace {
+
+std::vector<Rate> capacities_at(scenario::FabricSpec const& spec, std::uint64_t seed,
+                                std::span<Degradation const> degradations, Time now) {
+    std::vector<Degradation> present;
+    for (auto const& d : degradations)
+        if (d.always() || (d.from <= now && now < d.until)) present.push_back(d);
+    auto const fabric = make_fabric(spec, seed);
+    fabric->degrade(present);
+    std::vector<Rate> rates;
+    for (auto const& bundle : fabric->bundles()) rates.push_back(bundle.capacity);
+    return rates;
+}
+
+}  // namespace
+
 std::vector<Degradation> degradations_of(scenario::FabricSpec const& spec) {
     std::vector<Degradation> result;
     for (int i = 0; i < spec.degrade_size(); ++i) {
@@ -49,9 +65,32 @@ std::vector<Degradation> degradations_of(scenario::FabricSpec const& spec) {
                           .rate_factor = entry.has_rate_factor() ? entry.rate_factor() : 1.0,
                           .extra_latency = Time::from_ps(entry.extra_latency()),
                           .down = entry.down(),
-                          .where = fmt::format("fabric.degrade[{}]", i)});
+                          .where = fmt::format("fabric.degrade[{}]", i),
+                          .from = Time::from_ps(entry.from()),
+                          .until = entry.until() > 0 ? Time::from_ps(entry.until()) : Time::infinity()});
     }
     return result;
+}
+
+std::vector<CapacityChange> timetable_of(scenario::FabricSpec const& spec, std::uint64_t seed,
+                                         std::span<Degradation const> degradations) {
+    std::vector<Time> instants;
+    for (auto const& d : degradations)
+        if (!d.always()) instants.insert(instants.end(), {d.from, d.until});
+    std::sort(instants.begin(), instants.end());
+    instants.erase(std::unique(instants.begin(), instants.end()), instants.end());
+    std::vector<CapacityChange> changes;
+    // The state between two instants is that of a fabric of its own, which knows how its bundles go with its links.
+    std::vector<Rate> before;
+    for (auto const instant : instants) {
+        if (before.empty()) before = capacities_at(spec, seed, degradations, Time::from_ps(-1));
+        if (instant == Time::infinity()) break;
+        auto const after = capacities_at(spec, seed, degradations, instant);
+        for (std::uint32_t b = 0; b < after.size(); ++b)
+            if (after[b] != before[b]) changes.push_back({instant, BundleId{b}, after[b]});
+        before = after;
+    }
+    return changes;
 }
 
 }  // namespace orrery

@@ -43,7 +43,7 @@ TEST_F(ScenarioErrors, WrongKinds) {
         errors(
             "fabric: {kind: single_switch, degrade: [x, {links: \"*\", down: true}]}\nworkload: {model: model.json}\n"),
         "s.yaml:1:41: fabric.degrade[0] = x (must be a group of keys) known there: links, rate_factor, extra_latency, "
-        "down");
+        "down, from, until");
     EXPECT_EQ(errors("fabric: {kind: single_switch, degrade: {links: x}}\nworkload: {model: model.json}\n"),
               "s.yaml:1:40: fabric.degrade = a group of keys (must be a list) write each item after a dash");
 }
@@ -149,6 +149,13 @@ TEST_F(ScenarioErrors, RulesBetweenFields) {
     EXPECT_EQ(errors(valid_ + "  microbatches: 5\n"),
               "s.yaml:9:17: workload.microbatches = 5 (does not divide the 48 tokens of a rank: 48 sequences of 1) "
               "nearest that do: 4 or 6");
+    EXPECT_EQ(errors(valid_, {"fabric.degrade[0].links=*", "fabric.degrade[0].from=5us", "fabric.degrade[0].until=2us"}),
+              "--set fabric.degrade[0].until=2us: fabric.degrade[0].until = 2us (not after from = 5us) write a later "
+              "time, or leave it out");
+    EXPECT_EQ(errors(valid_, {"fabric.degrade[0].links=*", "fabric.degrade[0].from=5us", "fabric.degrade[0].down=true",
+                              "network.model=analytic"}),
+              "--set fabric.degrade[0].from=5us: fabric.degrade[0].from = 5us (the analytic model has no links that "
+              "change in time) use network.model=flow");
     EXPECT_EQ(errors(valid_ + "network: {flow: {error: sometimes}}\n"),
               "s.yaml:9:25: network.flow.error = sometimes (must be exact, auto or a fraction) write auto or 1%");
     EXPECT_EQ(errors(valid_ + "network: {flow: {error: 50%}}\n"),

@@ -14,7 +14,7 @@ constexpr Rate port = 400_Gbps;  // of every fabric here
 
 std::vector<Time> run(Fabric const& fabric, std::vector<Transfer> const& transfers) {
     DomainMap const map(fabric);
-    FlowEngine engine(fabric, map, DomainId{0}, 0, 10_us);
+    FlowEngine engine(fabric, map, DomainId{0}, {}, 10_us);
     return drive(engine, fabric, transfers);
 }
 
@@ -22,7 +22,7 @@ std::vector<Time> run(Fabric const& fabric, std::vector<Transfer> const& transfe
 std::vector<Time> run(scenario::FabricSpec const& spec, std::vector<Transfer> const& transfers) {
     auto const fabric = make_fabric(spec, 1);
     DomainMap const map(*fabric);
-    FlowEngine one_by_one(*fabric, map, DomainId{0}, 0, 10_us);
+    FlowEngine one_by_one(*fabric, map, DomainId{0}, {}, 10_us);
     one_by_one.allow_folding(FlowEngine::Folds::no);
     auto const done = run(*fabric, transfers);
     EXPECT_EQ(done, drive(one_by_one, *fabric, transfers));

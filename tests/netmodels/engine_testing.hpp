@@ -42,7 +42,10 @@ struct SwitchBench {
     explicit SwitchBench(std::uint32_t hosts) : fabric(make_fabric(single_switch(hosts), 1)), map(*fabric) {}
     std::unique_ptr<Fabric> fabric;
     DomainMap map;
-    FlowEngine flow(std::int64_t error_ppm) const { return FlowEngine(*fabric, map, DomainId{0}, error_ppm, 10_us); }
+    FlowEngine flow(std::int64_t error_ppm) const { return flow(FlowEngine::Settings{.error_ppm = error_ppm}); }
+    FlowEngine flow(FlowEngine::Settings const& settings) const {
+        return FlowEngine(*fabric, map, DomainId{0}, settings, 10_us);
+    }
     AnalyticEngine analytic() const { return AnalyticEngine(*fabric, map, DomainId{0}, 10_us); }
 };
 

@@ -154,7 +154,8 @@ class OneExchange {
             if (delayed) break;
             std::unique_ptr<TransferEngine> engine;
             if (setup.network == Network::flow)
-                engine = std::make_unique<FlowEngine>(*fabric_, map_, id, setup.error_ppm, setup.bin);
+                engine = std::make_unique<FlowEngine>(*fabric_, map_, id, FlowEngine::Settings{.error_ppm = setup.error_ppm},
+                                                      setup.bin);
             else
                 engine = std::make_unique<AnalyticEngine>(*fabric_, map_, id, setup.bin);
             domains.push_back(std::make_unique<ExchangeDomain>(id, *fabric_, map_, layouts_, traffic, std::move(engine),
