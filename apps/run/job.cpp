@@ -214,7 +214,7 @@ void Job::build_exchange() {
     choose_error();
 }
 
-// Sites cost up to twice the CPU time of one solver (docs/decisions/0006-delayed-sharing.md), so they pay from some
+// Sites cost about twice the CPU time of one solver (docs/decisions/0006-delayed-sharing.md), so they pay from some
 // number of processes on. auto may not know that number, and is exact.
 void Job::choose_sharing() {
     auto const& wanted = scenario().network().flow().sharing();
