@@ -215,22 +215,22 @@ void Job::build_exchange() {
     choose_error();
 }
 
-// Sites cost two to four times the CPU time of one solver (docs/decisions/0006-delayed-sharing.md), so they pay from
-// some number of processes on. auto may not know that number, and is exact.
+// Sites cost about twice the CPU time of one solver (docs/decisions/0006-delayed-sharing.md), so they pay from some
+// number of processes on. auto may not know that number, and is exact.
 void Job::choose_sharing() {
     auto const& wanted = scenario().network().flow().sharing();
     if (scenario().network().model() != "flow" || wanted != "delayed") {
         solvers_text_ = fmt::format("one solver per plane{}", wanted == "auto" ? " (auto)" : "");
         return;
     }
+    auto const where = locate(loaded_, "network.flow.sharing");
+    ORRERY_VALIDATE(timetable_.empty(),
+                    "{} = delayed (sites do not follow links that change while the run goes on) use exact", where);
+    ORRERY_VALIDATE(scenario().network().flow().initial_window() == 0,
+                    "{} = delayed (sites know no slow start) use exact, or an initial_window of 0", where);
     std::vector<RankId> first_ranks;
     for (std::uint32_t group = 0; group < groups(); ++group)
         first_ranks.emplace_back(first_rank().value() + group * ep());
-    ORRERY_VALIDATE(timetable_.empty(), "{}: degradations with from or until ({}) need one solver per plane; use exact",
-                    locate(loaded_, "network.flow.sharing"), "network.flow.sharing = delayed");
-    ORRERY_VALIDATE(scenario().network().flow().initial_window() == 0,
-                    "{} = {} (sites that share late have no slow start) use network.flow.sharing=exact",
-                    locate(loaded_, "network.flow.initial_window"), scenario().network().flow().initial_window());
     sites_ = std::make_unique<SiteMap>(*fabric_, layouts_, first_ranks);
     solvers_text_ = sites_->notice() == Time::infinity()
                         ? fmt::format("{} sites without notices", sites_->count())

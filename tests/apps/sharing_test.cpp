@@ -93,5 +93,28 @@ TEST(Sharing, TheScenarioChoosesAndTheJobSays) {
         nullptr);
 }
 
+// What sites cannot do is refused, not ignored.
+TEST(Sharing, SitesRefuseTimetablesAndSlowStart) {
+    TinyDirectory const directory;
+    auto const refused = [&](std::string const& what) {
+        try {
+            make_job(directory.scenario, {"network.flow.sharing=delayed", what});
+        } catch (InputError const& error) {
+            return std::string(error.what());
+        }
+        return std::string{};
+    };
+    EXPECT_NE(refused("network.flow.initial_window=65536").find("sites know no slow start"), std::string::npos);
+    auto text = tiny_scenario();
+    text.insert(text.find("workload:"), "  degrade:\n    - {links: 'h1-switch.up', rate_factor: 0.5, from: 10us}\n");
+    directory.write("late.yaml", text);
+    try {
+        make_job(directory.path() / "late.yaml", {"network.flow.sharing=delayed"});
+        ADD_FAILURE() << "not refused";
+    } catch (InputError const& error) {
+        EXPECT_NE(std::string(error.what()).find("change while the run goes on"), std::string::npos) << error.what();
+    }
+}
+
 }  // namespace
 }  // namespace orrery::testing
