@@ -150,23 +150,23 @@ FlowGraph equal_exchange(std::uint32_t hosts, std::uint32_t per_leaf) {
     FlowGraph graph;
     auto const leaves = hosts / per_leaf;
     for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) {
-        graph.add_link(port.bits_per_s());                          // up: 4 * leaf
-        graph.add_link(port.bits_per_s());                          // down
-        graph.add_link((port * per_leaf).bits_per_s());             // to the spines
-        graph.add_link((port * per_leaf).bits_per_s());             // from the spines
+        graph.add_link(port.bits_per_s());               // up: 4 * leaf
+        graph.add_link(port.bits_per_s());               // down
+        graph.add_link((port * per_leaf).bits_per_s());  // to the spines
+        graph.add_link((port * per_leaf).bits_per_s());  // from the spines
     }
     for (std::uint32_t a = 0; a < leaves; ++a)
         for (std::uint32_t b = 0; b < leaves; ++b) {
             FlowGraph::Kind const kind{.bytes = message};
             auto const pairs = per_leaf * per_leaf;
             if (a == b)
-                graph.add_flow(kind, std::vector<FlowGraph::Crossing>{{4 * a, 1, per_leaf - 1},
-                                                                      {4 * a + 1, 1, per_leaf - 1}});
+                graph.add_flow(
+                    kind, std::vector<FlowGraph::Crossing>{{4 * a, 1, per_leaf - 1}, {4 * a + 1, 1, per_leaf - 1}});
             else
-                graph.add_flow(kind, std::vector<FlowGraph::Crossing>{{4 * a, 1, per_leaf},
-                                                                      {4 * a + 2, 1, pairs},
-                                                                      {4 * b + 3, 1, pairs},
-                                                                      {4 * b + 1, 1, per_leaf}});
+                graph.add_flow(
+                    kind,
+                    std::vector<FlowGraph::Crossing>{
+                        {4 * a, 1, per_leaf}, {4 * a + 2, 1, pairs}, {4 * b + 3, 1, pairs}, {4 * b + 1, 1, per_leaf}});
         }
     return graph;
 }
@@ -268,9 +268,10 @@ void scenario(bench::Rows& rows, std::string const& name, char const* file, int 
               double memory_bar) {
     auto const directory =
         std::filesystem::temp_directory_path() / fmt::format("orrery-flow-scale-{}", static_cast<long>(getpid()));
-    auto const command = fmt::format("'{0}/scripts/mpirun.sh' -n {1} '{2}' run '{0}/scenarios/{3}' --out '{4}' --quiet "
-                                     ">/dev/null",
-                                     ORRERY_SOURCE_DIR, processes, ORRERY_PROGRAM, file, directory.string());
+    auto const command = fmt::format(
+        "'{0}/scripts/mpirun.sh' -n {1} '{2}' run '{0}/scenarios/{3}' --out '{4}' --quiet "
+        ">/dev/null",
+        ORRERY_SOURCE_DIR, processes, ORRERY_PROGRAM, file, directory.string());
     bool const ran = std::system(command.c_str()) == 0;
     std::ifstream in(directory / "summary.json");
     std::string const json{std::istreambuf_iterator<char>(in), {}};

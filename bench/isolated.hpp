@@ -2,12 +2,13 @@
 // Runs one case of a benchmark in a process of its own, so that its time and its peak memory are its own.
 #pragma once
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+
 #include <array>
 #include <cstdlib>
 #include <functional>
 #include <string>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace orrery::bench {

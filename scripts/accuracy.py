@@ -241,7 +241,7 @@ class Routes:
     @staticmethod
     def payload_share(simulator, variant):
         text = simulator.check(f"workload.operators.variant={variant}")
-        wire, payload = re.search(r"combine .* (\d+) B on the wire per (\d+) B message", text).groups()
+        wire, payload = re.search(r"combine .*\((\d+) B per (\d+) B message\)", text).groups()
         return int(payload) / int(wire)
 
     def rate(self, where, how):

@@ -76,6 +76,12 @@ ExitCode check_command(World const& world, CheckArguments const& arguments) {
     auto const estimate = job.estimate();
     fmt::print("\n# estimate\nflows {}, events {}, operation rows {}, memory {}\n", estimate.flows, estimate.events,
                estimate.operation_rows, bytes_text(estimate.memory_bytes));
+    if (job.scenario().network().model() == "flow")
+        fmt::print(
+            "flow model: up to {} transfers at once x {} B (less where they fold into classes: 200 B a class) + {} "
+            "links x {} B = {}\n",
+            estimate.flows_at_once, estimate.flow_bytes, estimate.flow_links, estimate.flow_link_bytes,
+            bytes_text(estimate.solver_bytes()));
     for (auto const& text : job.loaded().ignored) fmt::print("ignored: {}\n", text);
     for (auto const& text : job.warnings()) fmt::print("warning: {}\n", text);
     return ExitCode::complete;

@@ -276,10 +276,10 @@ void Job::choose_error() {
     } else if (error == "exact") {
         sharing_text_ = "exact shares";
     } else if (error == "auto" && flows <= exact_up_to) {
-        sharing_text_ = fmt::format("exact shares (auto: at most {} flows)", exact_up_to);
+        sharing_text_ = "exact shares (auto)";
     } else if (error == "auto") {
         flow_error_ppm_ = 10'000;
-        sharing_text_ = fmt::format("shares within 1 % (auto: more than {} flows)", exact_up_to);
+        sharing_text_ = "shares within 1 % (auto)";
     } else {
         auto const fraction = quantity::parse_real(quantity::Dimension::fraction, error).value.value();
         flow_error_ppm_ = std::llround(fraction * 1e6);
@@ -390,13 +390,20 @@ Job::Estimate Job::estimate() const {
     estimate.events = estimate.operation_rows + static_cast<std::int64_t>(ranks()) * 2 * moe * microbatches * 3 +
                       (flow_error_ppm_ == 0 ? estimate.flows : estimate.flows / 12);
     if (sites_) estimate.events += 2 * estimate.flows;  // notices, measured: one to three per transfer in all
-    // A flow in flight: 96 B of kernel state and two list entries; a rank: its program and queue entries; a fabric
+    // Micro-batches overlap a dispatch with a combine. An active flow of two links: its record, two places, two entries
+    // in link lists and one in a heap (140 B, vectors half empty: 170), and its offer at the instant of its start; at a
+    // site twice that, since both ends serve it.
+    estimate.flows_at_once = per_exchange * std::min<std::int64_t>(microbatches, 2);
+    estimate.flow_bytes = sites_ ? 390 : 200;
+    for (auto const domain : domains_)
+        estimate.flow_links += static_cast<std::int64_t>(domain_map_->bundles(domain).size());
+    estimate.flow_link_bytes = 300;
+    // A flow in flight; a rank: its program and queue entries; a fabric
     // link.
-    estimate.memory_bytes = 40'000'000 + per_exchange * 130 + static_cast<std::int64_t>(ranks()) * 1500 +
+    estimate.memory_bytes = 40'000'000 + estimate.solver_bytes() + static_cast<std::int64_t>(ranks()) * 1500 +
                             static_cast<std::int64_t>(fabric_->links().size()) * 40 +
                             static_cast<std::int64_t>(fabric_->bundles().size()) * 400 +
                             static_cast<std::int64_t>(ep()) * ep() * groups() * 16;
-    if (sites_) estimate.memory_bytes += per_exchange * 260;  // a transfer at both its ends
     return estimate;
 }
 

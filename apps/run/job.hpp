@@ -93,6 +93,9 @@ class Job {
 
     struct Estimate {
         std::int64_t flows = 0, events = 0, operation_rows = 0, memory_bytes = 0;
+        std::int64_t flows_at_once = 0, flow_bytes = 0;  // transfers on their way together; each in the solver's memory
+        std::int64_t flow_links = 0, flow_link_bytes = 0;  // the same for links
+        std::int64_t solver_bytes() const { return flows_at_once * flow_bytes + flow_links * flow_link_bytes; }
     };
     Estimate estimate() const;
 

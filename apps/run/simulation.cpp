@@ -195,6 +195,7 @@ Simulation::Share Simulation::share() const {
                 share.bundle_queue[bundle] = std::max(share.bundle_queue[bundle], figures.max_queue);
             }
         }
+        share.solver_bytes += domain->engine().figures().memory_bytes;
         count(domain->counters());
         auto const bundles = job_->domain_map().bundles(domain->domain());
         for (std::size_t b = 0; b < bundles.size(); ++b) {

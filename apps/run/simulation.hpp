@@ -46,6 +46,7 @@ class Simulation {
         PacketCounters packets;
         // Of the packet model: what was really sent (acknowledgements and repetitions too), and the longest queue.
         std::vector<std::int64_t> bundle_sent, bundle_queue;
+        std::int64_t solver_bytes = 0;  // of the flow model, for its transfers
         std::int64_t unfinished_ranks = 0;
         Time last_finish;
         std::vector<std::int64_t> bundle_bytes, bundle_payload;  // by BundleId of the whole fabric

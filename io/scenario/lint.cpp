@@ -87,12 +87,12 @@ void timetable(Draft& draft) {
                                            "down, or leave out from and until",
                                            path, show(d.extra_latency())));
         if (draft.scenario.network().model() != "flow")
-            draft.problems.add(place_of(draft, {(path + ".from").c_str(), (path + ".until").c_str()}),
-                               fmt::format("{}.{} = {} (the {} model has no links that change in time) use "
-                                           "network.model=flow",
-                                           path, d.from() > 0 ? "from" : "until",
-                                           show(d.from() > 0 ? d.from() : d.until()),
-                                           draft.scenario.network().model()));
+            draft.problems.add(
+                place_of(draft, {(path + ".from").c_str(), (path + ".until").c_str()}),
+                fmt::format("{}.{} = {} (the {} model has no links that change in time) use "
+                            "network.model=flow",
+                            path, d.from() > 0 ? "from" : "until", show(d.from() > 0 ? d.from() : d.until()),
+                            draft.scenario.network().model()));
     }
 }
 

@@ -46,8 +46,7 @@ void Coalescer::settled(Time now, MaxMinKernel const& kernel) {
         if (level == 0) continue;  // it will never finish
         auto const service = static_cast<UInt128>(flow.bytes) * MaxMinKernel::service_per_byte / flow.weight;
         auto const lasts = service / static_cast<std::uint64_t>(level);
-        if (lasts < static_cast<UInt128>(shortest_.ps()))
-            shortest_ = Time::from_ps(static_cast<std::int64_t>(lasts));
+        if (lasts < static_cast<UInt128>(shortest_.ps())) shortest_ = Time::from_ps(static_cast<std::int64_t>(lasts));
     }
     if (!started_.empty()) last_start_ = now;
     if (kernel.active_flows() == 0) shortest_ = Time::infinity();

@@ -14,9 +14,9 @@ namespace orrery {
 // Sharing anew at every finish is exact. Sharing anew a little later leaves the share of a flow that ended unused for
 // that long: the run is then the exact one of flows that are longer by what they would have moved in the wait. The wait
 // allowed is a third of `error` times the shortest duration among the flows there are. Why a third: waits add up
-// while the flows of a link end one after the other, by the logarithm of how many they were, and the shares of a network
-// can amplify; a test compares completion times with exact ones on a thousand skewed exchanges, all within `error`.
-// Starts never wait.
+// while the flows of a link end one after the other, by the logarithm of how many they were, and the shares of a
+// network can amplify; a test compares completion times with exact ones on a thousand skewed exchanges, all within
+// `error`. Starts never wait.
 //
 // The shortest duration: of every flow its service at the level it got first, the least since the kernel was last idle;
 // or the time since the last start, if that is longer, since every flow has lasted for that.

@@ -40,7 +40,7 @@ FlowEngine::FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId doma
 
 void FlowEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t engine, Rate cap, std::uint32_t weight,
                        std::int64_t wire_bytes, std::uint64_t cookie) {
-    static_cast<void>(now);  // it moves no byte before settle()
+    static_cast<void>(now);                                    // it moves no byte before settle()
     std::array<std::uint32_t, Route{}.hops.size() + 1> links;  // an engine and the hops
     std::uint32_t count = 0;
     auto narrowest = Rate::unlimited();
@@ -73,7 +73,8 @@ void FlowEngine::take_offers(Time now) {
     if (folded_) {
         folded_->unfold(now, kernel_);
         folded_.reset();
-    } else if (folds_ == Folds::yes && !slow_start_.on() && offers_.flows.size() >= worth_folding && kernel_.active_flows() == 0) {
+    } else if (folds_ == Folds::yes && !slow_start_.on() && offers_.flows.size() >= worth_folding &&
+               kernel_.active_flows() == 0) {
         folded_ = FoldedFlows::make(offers_, kernel_, *this);
     }
     auto const& begun = folded_ ? folded_->classes() : offers_;

@@ -12,8 +12,9 @@
 
 namespace orrery {
 
-// Transfers that begin at one instant on idle links are folded where they are alike, and unfolded when others join them;
-// that changes no result. With an error of zero shares are made anew at every start and finish: exact. Otherwise a little later (coalescer.hpp).
+// Transfers that begin at one instant on idle links are folded where they are alike, and unfolded when others join
+// them; that changes no result. With an error of zero shares are made anew at every start and finish: exact. Otherwise
+// a little later (coalescer.hpp).
 class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserver {
   public:
     struct Settings {

@@ -52,9 +52,10 @@ class FlowGraph {
 };
 
 // An equitable partition: every flow of a class crosses equally many links of each link class with equal weights, and
-// every link of a class is crossed by the flows of each flow class with equal weight. Levels are a function of the graph
-// alone (max_min_kernel.hpp), so an automorphism cannot change them, and neither can this weaker likeness: the levels of
-// the classes, each taken once, satisfy every link of the whole. That is why a folded run is the unfolded one to the bit.
+// every link of a class is crossed by the flows of each flow class with equal weight. Levels are a function of the
+// graph alone (max_min_kernel.hpp), so an automorphism cannot change them, and neither can this weaker likeness: the
+// levels of the classes, each taken once, satisfy every link of the whole. That is why a folded run is the unfolded one
+// to the bit.
 struct Folding {
     struct Class {
         std::uint32_t representative;  // a flow

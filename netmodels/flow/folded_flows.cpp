@@ -66,8 +66,8 @@ FoldedFlows::FoldedFlows(OfferedFlows offers, Folding folding, std::vector<std::
             classes_.links.push_back(link_class + 1);
         }
         classes_.flows.push_back(flow);
-        number_.push_back(kernel_.add(std::span<MaxMinKernel::Crossing const>{crossings}, flow.weight, flow.bytes, c,
-                                      flow.cap));
+        number_.push_back(
+            kernel_.add(std::span<MaxMinKernel::Crossing const>{crossings}, flow.weight, flow.bytes, c, flow.cap));
     }
     kernel_.observe(this);
 }

@@ -38,7 +38,8 @@ void MaxMinKernel::bind(std::uint32_t flow, std::uint32_t link, Time now) {
 
 void MaxMinKernel::push_due(std::uint32_t link, std::uint32_t flow) {
     auto& heap = heaps_[link];
-    if (heap.size() > 64 && heap.size() > 2 * (lists_[link].flows.size() + links_[link].lone_count)) {  // mostly stale: rebuild
+    if (heap.size() > 64 &&
+        heap.size() > 2 * (lists_[link].flows.size() + links_[link].lone_count)) {  // mostly stale: rebuild
         std::erase_if(heap, [&](Due const& due) {
             auto const& f = flows_[due.flow];
             return f.bound != link || tag_of(f) != tag_of(due);

@@ -17,7 +17,7 @@ std::int64_t scaled(Rate rate) {
 
 MaxMinKernel::MaxMinKernel(std::span<Rate const> capacities) {
     open_link(Rate{});  // index 0 is no link
-    queued_[0] = 1;      // and is never relaxed
+    queued_[0] = 1;     // and is never relaxed
     for (auto const capacity : capacities) open_link(capacity);
 }
 
@@ -119,8 +119,13 @@ std::uint32_t MaxMinKernel::add_service(std::span<Crossing const> crossings, std
         free_flows_.pop_back();
     }
     auto const first = allocate_places(count);
-    flows_[flow] = {.tag_high = 0, .tag_low = 0, .cookie = cookie, .first_place = first, .places = count,
-                    .weight = weight, .bound = 0};
+    flows_[flow] = {.tag_high = 0,
+                    .tag_low = 0,
+                    .cookie = cookie,
+                    .first_place = first,
+                    .places = count,
+                    .weight = weight,
+                    .bound = 0};
     set_tag(flows_[flow], service);
     auto* place = &places_[first];
     for (auto const [link, part] : crossings) {
@@ -288,9 +293,10 @@ std::size_t MaxMinKernel::memory_bytes() const {
     };
     std::size_t entries = 0;
     for (auto const& list : lists_) entries += of(list.entries) + of(list.flows);
-    return entries + of(links_) + of(shares_) + of(queued_) + of(lists_) + of(load_) + of(clock_) + of(next_tag_) + of(clock_time_) + nested(heaps_) + of(free_links_) +
-           of(flows_) + of(places_) + of(free_flows_) + nested(free_places_) + of(pending_) + of(seeds_) + of(queue_) + of(slack_) +
-           of(touched_) + of(scan_) + due_.memory_bytes() + order_.memory_bytes();
+    return entries + of(links_) + of(shares_) + of(queued_) + of(lists_) + of(load_) + of(clock_) + of(next_tag_) +
+           of(clock_time_) + nested(heaps_) + of(free_links_) + of(flows_) + of(places_) + of(free_flows_) +
+           nested(free_places_) + of(pending_) + of(seeds_) + of(queue_) + of(slack_) + of(touched_) + of(scan_) +
+           due_.memory_bytes() + order_.memory_bytes();
 }
 
 }  // namespace orrery

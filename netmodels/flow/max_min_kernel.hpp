@@ -36,8 +36,8 @@ class MaxMinKernel {
         std::uint64_t cookie;
         Time when;
     };
-    // A link of a flow, each at most once, and what the flow takes there per unit of level. A flow sprayed or striped over several paths lists
-    // all their links, each with its part of the flow's weight.
+    // A link of a flow, each at most once, and what the flow takes there per unit of level. A flow sprayed or striped
+    // over several paths lists all their links, each with its part of the flow's weight.
     struct Crossing {
         std::uint32_t link;
         std::uint32_t weight;
@@ -54,8 +54,8 @@ class MaxMinKernel {
     // Makes it a link whose level is told, not computed: the far end of flows that another kernel shares too.
     void impose_level(std::uint32_t link, std::int64_t level);
 
-    // Adds a flow and returns its number, free again when it is done; it moves no byte before the next settle(). `cookie` names it in Completion. A finite cap bounds the
-    // flow's own rate: it is a link of its own.
+    // Adds a flow and returns its number, free again when it is done; it moves no byte before the next settle().
+    // `cookie` names it in Completion. A finite cap bounds the flow's own rate: it is a link of its own.
     std::uint32_t add(std::span<Crossing const> crossings, std::uint32_t weight, std::int64_t bytes,
                       std::uint64_t cookie, Rate cap = Rate::unlimited());
     // The same for a flow that takes its whole weight of each of its links.
@@ -143,12 +143,12 @@ class MaxMinKernel {
         std::int64_t capacity = 0;
         std::int64_t total = 0;  // weight of all entries
         std::uint32_t own_count = 0;
-        std::uint32_t branching = 0;  // entries with other == 0
+        std::uint32_t branching = 0;   // entries with other == 0
         std::uint32_t lone_count = 0;  // flows that cross no other link
         std::int64_t lone = 0;         // their weight
-        bool touched = false;         // in touched_
-        bool seeded = false;          // in seeds_
-        bool stale_heap = false;      // a flow left it or was bound elsewhere
+        bool touched = false;          // in touched_
+        bool seeded = false;           // in seeds_
+        bool stale_heap = false;       // a flow left it or was bound elsewhere
         bool is_private = false;
         bool imposed = false;  // then capacity is the level
     };
@@ -268,8 +268,8 @@ class MaxMinKernel {
     std::uint32_t many_changes_ = never_many;
 
     Time now_;
-    LevelOrder order_;           // links to relax that have a level, lowest first
-    std::vector<Queued> queue_;  // heap: links to relax that have none yet, lowest expected level first
+    LevelOrder order_;                  // links to relax that have a level, lowest first
+    std::vector<Queued> queue_;         // heap: links to relax that have none yet, lowest expected level first
     std::vector<std::uint32_t> slack_;  // links to relax that do not fill unless held flows grew
     std::vector<std::uint32_t> touched_;
     std::vector<Held> scan_;           // scratch of level_by_scan

@@ -8,9 +8,9 @@ SlowStart::SlowStart(std::int64_t initial_window_bytes, Time round_trip) : round
     ORRERY_ENSURE(initial_window_bytes > 0 && round_trip > Time{}, "a window of {} B per {}", initial_window_bytes,
                   to_string(round_trip));
     auto const bits = static_cast<UInt128>(initial_window_bytes) * 8'000'000'000'000U;
-    first_ = std::min(MaxMinKernel::fastest(),
-                      Rate::from_bits_per_s(static_cast<std::int64_t>(bits / static_cast<std::uint64_t>(
-                                                                                 round_trip.ps()))));
+    first_ =
+        std::min(MaxMinKernel::fastest(),
+                 Rate::from_bits_per_s(static_cast<std::int64_t>(bits / static_cast<std::uint64_t>(round_trip.ps()))));
     first_ = std::max(first_, Rate::from_bits_per_s(1));
 }
 

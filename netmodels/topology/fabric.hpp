@@ -94,7 +94,7 @@ struct Degradation {
     double rate_factor = 1;  // 0 < f <= 1
     Time extra_latency;
     bool down = false;
-    std::string where;  // file:line, for messages
+    std::string where;                      // file:line, for messages
     Time from{}, until = Time::infinity();  // simulated time in which it holds
 
     bool always() const { return from == Time{} && until == Time::infinity(); }

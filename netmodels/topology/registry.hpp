@@ -35,7 +35,6 @@ std::unique_ptr<Fabric> make_fabric(scenario::FabricSpec const&, std::uint64_t s
 std::vector<Degradation> degradations_of(scenario::FabricSpec const&);
 // What degradations with a beginning or an end do to the capacity of bundles, in order of time. Routes, their caps and
 // latencies stay those of the start.
-std::vector<CapacityChange> timetable_of(scenario::FabricSpec const&, std::uint64_t seed,
-                                         std::span<Degradation const>);
+std::vector<CapacityChange> timetable_of(scenario::FabricSpec const&, std::uint64_t seed, std::span<Degradation const>);
 
 }  // namespace orrery

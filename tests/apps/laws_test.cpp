@@ -47,6 +47,17 @@ class LawsOf : public ::testing::TestWithParam<Case> {
     fs::path scenario() const { return shipped(GetParam().name); }
 };
 
+// What `orrery check` promises of the flow model's memory, against what the run then held.
+TEST(Laws, MemoryOfFlowsIsWithinTwiceWhatCheckSays) {
+    for (auto const* ep : {"workload.ep=64", "workload.ep=160", "workload.ep=320"}) {
+        auto const job = make_job(shipped("cloudmatrix384_decode"), {"workload.moe_layers=1", ep});
+        auto const promised = static_cast<double>(job.estimate().solver_bytes());
+        auto const held = static_cast<double>(Simulated(job).share.solver_bytes);
+        EXPECT_GE(promised, held / 2) << ep;
+        EXPECT_LE(promised, held * 2) << ep;
+    }
+}
+
 TEST_P(LawsOf, BytesAreTokensTimesMessagesTimesBytesButOwnOnes) {
     auto const job = make_job(scenario(), GetParam().sets);
     Simulated const run(job);
@@ -269,7 +280,8 @@ TEST(Laws, AnErrorBoundKeepsTheStepNear) {
     TinyDirectory const directory;
     auto const exact = Simulated(directory.scenario, {"network.flow.error=exact"}).step();
     auto const coarse = Simulated(directory.scenario, {"network.flow.error=5%"}).step();
-    EXPECT_NEAR(static_cast<double>(coarse.ps()), static_cast<double>(exact.ps()), 0.05 * static_cast<double>(exact.ps()));
+    EXPECT_NEAR(static_cast<double>(coarse.ps()), static_cast<double>(exact.ps()),
+                0.05 * static_cast<double>(exact.ps()));
 }
 
 }  // namespace

@@ -149,9 +149,10 @@ TEST_F(ScenarioErrors, RulesBetweenFields) {
     EXPECT_EQ(errors(valid_ + "  microbatches: 5\n"),
               "s.yaml:9:17: workload.microbatches = 5 (does not divide the 48 tokens of a rank: 48 sequences of 1) "
               "nearest that do: 4 or 6");
-    EXPECT_EQ(errors(valid_, {"fabric.degrade[0].links=*", "fabric.degrade[0].from=5us", "fabric.degrade[0].until=2us"}),
-              "--set fabric.degrade[0].until=2us: fabric.degrade[0].until = 2us (not after from = 5us) write a later "
-              "time, or leave it out");
+    EXPECT_EQ(
+        errors(valid_, {"fabric.degrade[0].links=*", "fabric.degrade[0].from=5us", "fabric.degrade[0].until=2us"}),
+        "--set fabric.degrade[0].until=2us: fabric.degrade[0].until = 2us (not after from = 5us) write a later "
+        "time, or leave it out");
     EXPECT_EQ(errors(valid_, {"fabric.degrade[0].links=*", "fabric.degrade[0].from=5us", "fabric.degrade[0].down=true",
                               "network.model=analytic"}),
               "--set fabric.degrade[0].from=5us: fabric.degrade[0].from = 5us (the analytic model has no links that "

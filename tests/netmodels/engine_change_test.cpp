@@ -43,8 +43,8 @@ TEST(FlowEngine, FailingForAWhileCostsNoMoreThanForEver) {
         std::vector<Transfer> transfers;
         for (int i = 0; i < 40; ++i) {
             auto const s = random.below(8);
-            transfers.push_back({Time::from_ps(random.below(5'000'000)), s, (s + 1 + random.below(7)) % 8,
-                                 1 + random.below(400'000)});
+            transfers.push_back(
+                {Time::from_ps(random.below(5'000'000)), s, (s + 1 + random.below(7)) % 8, 1 + random.below(400'000)});
         }
         auto const last = [&](std::vector<CapacityChange> const& timetable) {
             auto engine = bench.flow({.timetable = timetable});

@@ -120,9 +120,9 @@ std::vector<Transfer> alike_exchange(std::uint64_t seed) {
             auto const t = (s + k * step) % hosts;
             if (t != s) transfers.push_back({0_us, s, t, 40'000 + 10'000 * (k % 3), 1 + k % 2});
         }
-    if (seed % 3 == 1) transfers.push_back({1_us, 3, 7, 500'000});                     // joins them: they unfold
-    if (seed % 3 == 2) transfers[random.below(hosts)].bytes += 1;           // one is different
-    if (seed % 5 == 0) transfers.push_back({300_us, 1, 2, 9'000});                     // comes after all are done
+    if (seed % 3 == 1) transfers.push_back({1_us, 3, 7, 500'000});  // joins them: they unfold
+    if (seed % 3 == 2) transfers[random.below(hosts)].bytes += 1;   // one is different
+    if (seed % 5 == 0) transfers.push_back({300_us, 1, 2, 9'000});  // comes after all are done
     return transfers;
 }
 
