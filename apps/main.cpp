@@ -121,8 +121,9 @@ int main(int argc, char** argv) {
     Arguments arguments;
     add_run(app, arguments);
     add_check(app, arguments);
-    add_scenario(app.add_subcommand("compare-models", "Simulate a scenario with the flow and the packet model; show both"),
-                 arguments.compare);
+    add_scenario(
+        app.add_subcommand("compare-models", "Simulate a scenario with the flow and the packet model; show both"),
+        arguments.compare);
     app.add_subcommand("verify", "Run closed-form cases on this machine: expected, got, error, pass or fail");
     app.add_subcommand("doctor", "Check MPI, HDF5, scratch space and cores");
     app.add_subcommand("reference", "Print the scenario reference (docs/scenario.md)");

@@ -174,7 +174,8 @@ TEST(DryRun, EveryVariantAndModelIsTheSameOnThree) {
     TinyDirectory const directory("  ep_groups: 1\n");
     int count = 0;
     for (auto const* variant : {"fused", "pull", "alltoall", "deepep_normal"})
-        for (auto const* model : {"network.model=flow", "network.model=packet", "network.model=analytic", "network.flow.sharing=delayed"})
+        for (auto const* model :
+             {"network.model=flow", "network.model=packet", "network.model=analytic", "network.flow.sharing=delayed"})
             for (auto const* microbatches : {"1", "3"}) {
                 auto const job = make_job(directory.scenario,
                                           {std::string("workload.operators.variant=") + variant, std::string(model),

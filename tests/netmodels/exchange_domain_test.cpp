@@ -151,8 +151,12 @@ TEST_P(ExchangeConservation, BytesAreWhatTheMatrixSays) {
     plan.cores = 1 + draw(6);
     auto const network = std::array{Network::analytic, Network::flow, Network::delayed}[draw(3)];
     std::int64_t const error_ppm = draw(2) == 0 ? 0 : 50'000;
-    OneExchange const run(
-        {.fabric = fabric, .plan = plan, .matrix = matrix, .starts = starts, .network = network, .error_ppm = error_ppm});
+    OneExchange const run({.fabric = fabric,
+                           .plan = plan,
+                           .matrix = matrix,
+                           .starts = starts,
+                           .network = network,
+                           .error_ppm = error_ppm});
 
     EXPECT_EQ(run.injected, off_diagonal(matrix) * plan.message_bytes);
     EXPECT_EQ(run.delivered, run.injected);

@@ -135,27 +135,27 @@ class OneExchange {
         }
         auto const lookahead = std::min({setup.plan.launch, setup.plan.finish, delayed ? sites_->notice() : 1_ms});
         for (std::uint32_t s = 0; delayed && s < sites_->count(); ++s) {
-            sites.push_back(
-                std::make_unique<ExchangeSite>(SiteId{s}, ExchangeSite::Setup{.fabric = fabric_.get(),
-                                                                              .map = &*sites_,
-                                                                              .layouts = &layouts_,
-                                                                              .traffic = &traffic,
-                                                                              .sink = &rows,
-                                                                              .first_rank = RankId{setup.first},
-                                                                              .first_site = LpId{members},
-                                                                              .pairs = CountPairs::yes,
-                                                                              .epoch = setup.error_ppm == 0 ? Time{} : 2_us,
-                                                                              .bin_width = setup.bin,
-                                                                              .lookahead = lookahead,
-                                                                              .finish = setup.plan.finish}));
+            sites.push_back(std::make_unique<ExchangeSite>(
+                SiteId{s}, ExchangeSite::Setup{.fabric = fabric_.get(),
+                                               .map = &*sites_,
+                                               .layouts = &layouts_,
+                                               .traffic = &traffic,
+                                               .sink = &rows,
+                                               .first_rank = RankId{setup.first},
+                                               .first_site = LpId{members},
+                                               .pairs = CountPairs::yes,
+                                               .epoch = setup.error_ppm == 0 ? Time{} : 2_us,
+                                               .bin_width = setup.bin,
+                                               .lookahead = lookahead,
+                                               .finish = setup.plan.finish}));
             local.push_back({LpId{members + s}, sites.back().get()});
         }
         for (auto const id : ids) {
             if (delayed) break;
             std::unique_ptr<TransferEngine> engine;
             if (setup.network == Network::flow)
-                engine = std::make_unique<FlowEngine>(*fabric_, map_, id, FlowEngine::Settings{.error_ppm = setup.error_ppm},
-                                                      setup.bin);
+                engine = std::make_unique<FlowEngine>(*fabric_, map_, id,
+                                                      FlowEngine::Settings{.error_ppm = setup.error_ppm}, setup.bin);
             else
                 engine = std::make_unique<AnalyticEngine>(*fabric_, map_, id, setup.bin);
             domains.push_back(std::make_unique<ExchangeDomain>(id, *fabric_, map_, layouts_, traffic, std::move(engine),
