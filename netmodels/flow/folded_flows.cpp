@@ -34,8 +34,8 @@ std::unique_ptr<FoldedFlows> FoldedFlows::make(OfferedFlows& offers, MaxMinKerne
     for (auto const& flow : offers.flows) {
         crossings.clear();
         for (auto const link : offers.links_of(flow)) {
-            if (link >= local.size()) local.resize(link + 1, done_);
-            if (local[link] == done_) {
+            if (link >= local.size()) local.resize(link + 1, no_flow);
+            if (local[link] == no_flow) {
                 local[link] = graph.add_link(whole.capacity(link).bits_per_s());
                 links.push_back(link);
             }
@@ -83,7 +83,7 @@ void FoldedFlows::complete_until(Time now, std::vector<MaxMinKernel::Completion>
     kernel_.complete_until(now, classes_done_);
     auto const first = done.size();
     for (auto const& [flow_class, when] : classes_done_) {
-        number_[flow_class] = done_;
+        number_[flow_class] = no_flow;
         for (auto const member : members(static_cast<std::uint32_t>(flow_class)))
             done.push_back({offers_.flows[member].cookie, when});
     }
@@ -103,7 +103,7 @@ std::vector<std::uint64_t> FoldedFlows::starved() const {
 void FoldedFlows::unfold(Time now, MaxMinKernel& whole) {
     std::vector<MaxMinKernel::Crossing> crossings;
     for (std::uint32_t c = 0; c < number_.size(); ++c) {
-        if (number_[c] == done_) continue;
+        if (number_[c] == no_flow) continue;
         auto const left = kernel_.service_left(number_[c], now);
         for (auto const member : members(c)) {
             auto const& flow = offers_.flows[member];

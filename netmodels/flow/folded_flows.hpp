@@ -60,12 +60,12 @@ class FoldedFlows final : private MaxMinKernel::LoadObserver {
                                            first_member_[flow_class + 1] - first_member_[flow_class]);
     }
 
-    static constexpr std::uint32_t done_ = 0xffffffff;
+    static constexpr std::uint32_t no_flow = 0xffffffff;
     OfferedFlows offers_;
     MaxMinKernel kernel_;  // link i + 1: link class i
     MaxMinKernel::LoadObserver* loads_;
     OfferedFlows classes_;
-    std::vector<std::uint32_t> number_;                            // per class: its flow in kernel_, or done_
+    std::vector<std::uint32_t> number_;                            // per class: its flow in kernel_, or no_flow
     std::vector<std::uint32_t> first_member_, members_;            // per class, into offers_
     std::vector<std::uint32_t> first_link_member_, link_members_;  // per link class, links of the whole kernel
     std::vector<MaxMinKernel::Completion> classes_done_;

@@ -11,6 +11,8 @@ constexpr auto later = [](auto const& a, auto const& b) {
     return a.tag_high != b.tag_high ? a.tag_high > b.tag_high : a.tag_low > b.tag_low;
 };
 
+constexpr auto furthest = std::numeric_limits<std::int64_t>::max() / 2;  // ps: 53 days
+
 }  // namespace
 
 void MaxMinKernel::advance_clock(std::uint32_t link, Time now) {
@@ -79,7 +81,7 @@ void MaxMinKernel::schedule(std::uint32_t link) {
     auto const left = static_cast<double>(static_cast<std::uint64_t>(ahead >> 64)) * 0x1p64 +
                       static_cast<double>(static_cast<std::uint64_t>(ahead));
     auto const wait = left / static_cast<double>(level) * (1 - 0x1p-49) - 1;
-    auto const most = static_cast<double>(std::numeric_limits<std::int64_t>::max() / 2 - at.ps());
+    auto const most = static_cast<double>(furthest - at.ps());
     auto const early = static_cast<std::int64_t>(std::clamp(wait, 0.0, most));
     due_.set(link, at + Time::from_ps(early), DueTable::Kind::lower_bound);
 }
@@ -95,7 +97,7 @@ DueTable::Due MaxMinKernel::next_due() const {
         if (due.kind == DueTable::Kind::exact) return due;
         auto const wait = wait_of(due.entry);
         auto const at = clock_time_[due.entry];
-        ORRERY_VALIDATE(wait <= static_cast<UInt128>(std::numeric_limits<std::int64_t>::max() / 2 - at.ps()),
+        ORRERY_VALIDATE(wait <= static_cast<UInt128>(furthest - at.ps()),
                         "a transfer would end more than 53 days of simulated time from now (its share of a link is {} "
                         "b/s) use faster links or fewer bytes",
                         shares_[due.entry].level / rate_scale);

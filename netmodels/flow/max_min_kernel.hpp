@@ -230,8 +230,7 @@ class MaxMinKernel {
     template <bool rise>
     void move_own(std::uint32_t link, std::int64_t from, std::int64_t to);
     void move_one(std::uint32_t link, std::uint32_t slot, std::int64_t from, std::int64_t to);
-    void reclassify(std::uint32_t link, std::int64_t from, std::int64_t to);
-    void claim_held(std::uint32_t link, std::int64_t to);
+    void claim_held(std::uint32_t link, std::int64_t level);
     void claim(std::uint32_t link, std::uint32_t slot, std::int64_t level);
     void fall(std::uint32_t link, std::int64_t level);
     bool change_elsewhere(std::uint32_t link, std::uint32_t slot, std::int64_t from, std::int64_t to);
