@@ -79,9 +79,14 @@ void Job::degrade_fabric() {
     std::vector<Degradation> always;
     for (auto const& wish : wishes)
         if (wish.always()) always.push_back(wish);
-    // Patterns of the timetable are checked, and their links counted, on a fabric that is thrown away.
-    auto met = make_fabric(scenario().fabric(), scenario().seed())->degrade(wishes);
-    fabric_->degrade(always);
+    DegradedLinks met;
+    if (always.size() == wishes.size()) {
+        met = fabric_->degrade(wishes);
+    } else {
+        // Patterns of the timetable are checked, and their links counted, on a fabric that is thrown away.
+        met = make_fabric(scenario().fabric(), scenario().seed())->degrade(wishes);
+        fabric_->degrade(always);
+    }
     for (std::size_t i = 0; i < wishes.size(); ++i) {
         auto const& wish = wishes[i];
         DegradeEffect effect{.where = wish.where,

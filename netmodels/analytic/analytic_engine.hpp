@@ -2,6 +2,7 @@
 // The analytic model: alpha-beta with serialisation at the two ends of a transfer and no contention in between.
 #pragma once
 
+#include "netmodels/exchange/engine_rates.hpp"
 #include "netmodels/exchange/link_meter.hpp"
 #include "netmodels/exchange/transfer_engine.hpp"
 
@@ -16,8 +17,8 @@ class AnalyticEngine final : public TransferEngine {
   public:
     AnalyticEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, Time bin_width);
 
-    std::uint32_t open_engine(Rate rate) override;
-    void close_engine(std::uint32_t engine) override;
+    std::uint32_t open_engine(Rate rate) override { return engines_.open(rate); }
+    void close_engine(std::uint32_t engine) override { engines_.close(engine); }
     void start(Time now, std::span<BundleId const> hops, std::uint32_t engine, Rate cap, std::uint32_t weight,
                std::int64_t wire_bytes, std::uint64_t cookie) override;
     void settle(Time) override {}
@@ -42,8 +43,7 @@ class AnalyticEngine final : public TransferEngine {
     DomainMap const* map_;
     std::vector<Rate> capacity_;
     std::vector<Time> sends_until_, receives_until_;  // per local bundle, as first and as last hop
-    std::vector<Rate> engine_rate_;
-    std::vector<std::uint32_t> free_engines_;
+    EngineRates engines_;
     std::vector<TransferDone> pending_;  // binary heap, earliest first
     std::vector<std::uint64_t> starved_;
     Bins traffic_;

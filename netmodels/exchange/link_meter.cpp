@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "netmodels/exchange/link_meter.hpp"
 
+#include "netmodels/exchange/bin_rows.hpp"
+
 #include <algorithm>
 
 namespace orrery {
@@ -39,14 +41,7 @@ void LinkMeter::emit_until(Time now, TimelineSink& sink) {
     auto const whole = Time::from_ps(now.ps() / bin_ps_ * bin_ps_);
     for (std::uint32_t link = 0; link < load_.size(); ++link)
         if (since_[link] < whole) integrate(link, whole);
-    auto const order = [](LinkBinRow const& a, LinkBinRow const& b) {
-        return a.bin != b.bin ? a.bin < b.bin : a.bundle < b.bundle;
-    };
-    std::sort(finished_.begin(), finished_.end(), order);
-    auto const last = static_cast<std::uint32_t>(whole.ps() / bin_ps_);
-    auto keep = finished_.begin();
-    for (; keep != finished_.end() && keep->bin < last; ++keep) sink.add(*keep);
-    finished_.erase(finished_.begin(), keep);
+    emit_closed(finished_, static_cast<std::uint32_t>(whole.ps() / bin_ps_), sink);
 }
 
 }  // namespace orrery

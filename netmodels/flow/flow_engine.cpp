@@ -6,22 +6,12 @@
 #include <algorithm>
 
 namespace orrery {
-namespace {
-
-std::vector<Rate> capacities(Fabric const& fabric, std::span<BundleId const> bundles) {
-    std::vector<Rate> rates;
-    rates.reserve(bundles.size());
-    for (auto const bundle : bundles) rates.push_back(fabric.bundles()[bundle.index()].capacity);
-    return rates;
-}
-
-}  // namespace
 
 FlowEngine::FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, Settings const& settings,
                        Time bin_width)
     : map_(&map),
       bundles_(map.bundles(domain)),
-      capacity_(capacities(fabric, bundles_)),
+      capacity_(fabric.capacities(bundles_)),
       kernel_(capacity_),
       meter_(bundles_, bin_width, MaxMinKernel::rate_scale),
       coalescer_(settings.error_ppm),

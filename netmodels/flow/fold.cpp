@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "netmodels/flow/fold.hpp"
 
+#include "core/digest.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
@@ -10,16 +12,8 @@ namespace {
 
 using Colours = std::vector<std::uint64_t>;
 
-// splitmix64's finaliser (Steele, Lea & Flood 2014).
-std::uint64_t mix(std::uint64_t x) {
-    x ^= x >> 30;
-    x *= 0xbf58476d1ce4e5b9U;
-    x ^= x >> 27;
-    x *= 0x94d049bb133111ebU;
-    return x ^ x >> 31;
-}
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-    return mix(a * 0x9e3779b97f4a7c15U + b + 1);
+    return DigestChain::mix(a * 0x9e3779b97f4a7c15U + b + 1);
 }
 
 std::uint64_t hash(FlowGraph::Kind const& kind) {
@@ -41,7 +35,8 @@ std::uint64_t colour_of(FlowGraph const& graph, std::uint32_t flow, Colours cons
 
 Colours refine_links(FlowGraph const& graph) {
     Colours links(graph.links());
-    for (std::uint32_t l = 0; l < graph.links(); ++l) links[l] = mix(static_cast<std::uint64_t>(graph.capacity(l)));
+    for (std::uint32_t l = 0; l < graph.links(); ++l)
+        links[l] = DigestChain::mix(static_cast<std::uint64_t>(graph.capacity(l)));
     auto count = distinct(links);
     for (;;) {
         Colours sums(graph.links(), 0);

@@ -87,8 +87,7 @@ void FoldedFlows::complete_until(Time now, std::vector<MaxMinKernel::Completion>
         for (auto const member : members(static_cast<std::uint32_t>(flow_class)))
             done.push_back({offers_.flows[member].cookie, when});
     }
-    std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(),
-              [](auto const& a, auto const& b) { return a.when != b.when ? a.when < b.when : a.cookie < b.cookie; });
+    std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end());
 }
 
 std::vector<std::uint64_t> FoldedFlows::starved() const {

@@ -122,8 +122,7 @@ void MaxMinKernel::complete_until(Time now, std::vector<Completion>& done) {
         }
         schedule(link);
     }
-    std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end(),
-              [](auto const& a, auto const& b) { return a.when != b.when ? a.when < b.when : a.cookie < b.cookie; });
+    std::sort(done.begin() + static_cast<std::ptrdiff_t>(first), done.end());
 }
 
 void MaxMinKernel::set_load(std::uint32_t link, std::int64_t load, Time now) {

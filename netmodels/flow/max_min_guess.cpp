@@ -53,11 +53,7 @@ void MaxMinKernel::guess_levels(Time now) {
     }
     for (std::uint32_t link = 1; link < links_.size(); ++link) classify(link);
     for (auto const flow : pending_) {
-        auto const& f = flows_[flow];
-        auto level = unbounded;
-        for (auto p = f.first_place; p != f.first_place + f.places; ++p)
-            level = std::min(level, shares_[places_[p].link].level);
-        rebind_to_level(flow, level);
+        rebind_to_level(flow, level_of(flow));
     }
     for (std::uint32_t link = 1; link < links_.size(); ++link) {
         touch(link);

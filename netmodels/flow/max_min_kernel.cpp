@@ -167,8 +167,7 @@ void MaxMinKernel::insert(std::uint32_t flow) {
         seed(first->link);
         return bind(flow, first->link, now_);
     }
-    auto level = unbounded;
-    for (auto* p = first; p != first + f.places; ++p) level = std::min(level, shares_[p->link].level);
+    auto const level = level_of(flow);
     bool const twin = f.places == 2 && first[0].slot == first[1].slot;  // still the weights
     for (std::uint32_t k = 0; k < f.places; ++k) {
         auto& place = first[k];
@@ -187,6 +186,14 @@ void MaxMinKernel::insert(std::uint32_t flow) {
         seed(place.link);
     }
     if (level != unbounded) rebind_to_level(flow, level);
+}
+
+std::int64_t MaxMinKernel::level_of(std::uint32_t flow) const {
+    auto const& f = flows_[flow];
+    auto level = unbounded;
+    for (auto p = f.first_place; p != f.first_place + f.places; ++p)
+        level = std::min(level, shares_[places_[p].link].level);
+    return level;
 }
 
 void MaxMinKernel::append_entry(std::uint32_t link, Entry entry, std::uint32_t flow, std::uint32_t place, bool own) {

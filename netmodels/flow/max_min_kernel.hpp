@@ -35,6 +35,9 @@ class MaxMinKernel {
     struct Completion {
         std::uint64_t cookie;
         Time when;
+        friend bool operator<(Completion const& a, Completion const& b) {
+            return a.when != b.when ? a.when < b.when : a.cookie < b.cookie;
+        }
     };
     // A link of a flow, each at most once, and what the flow takes there per unit of level. A flow sprayed or striped
     // over several paths lists all their links, each with its part of the flow's weight.
@@ -189,6 +192,7 @@ class MaxMinKernel {
     // Flows and entries (max_min_kernel.cpp).
     void seed(std::uint32_t link);
     void insert(std::uint32_t flow);
+    std::int64_t level_of(std::uint32_t flow) const;  // the lowest among its links
     void append_entry(std::uint32_t link, Entry entry, std::uint32_t flow, std::uint32_t place, bool own);
     void remove(std::uint32_t flow, Time now);
     void erase_entry(std::uint32_t link, std::uint32_t slot);

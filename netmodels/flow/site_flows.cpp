@@ -5,23 +5,13 @@
 #include <array>
 
 namespace orrery {
-namespace {
-
-std::vector<Rate> capacities(Fabric const& fabric, std::span<BundleId const> bundles) {
-    std::vector<Rate> rates;
-    rates.reserve(bundles.size());
-    for (auto const bundle : bundles) rates.push_back(fabric.bundles()[bundle.index()].capacity);
-    return rates;
-}
-
-}  // namespace
 
 SiteFlows::SiteFlows(Fabric const& fabric, SiteMap const& map, SiteId site, Time epoch, Time bin_width)
     : fabric_(&fabric),
       map_(&map),
       me_(site),
       site_(&map.site(site)),
-      kernel_(capacities(fabric, site_->bundles)),
+      kernel_(fabric.capacities(site_->bundles)),
       meter_(site_->bundles, bin_width, MaxMinKernel::rate_scale),
       far_(site_->peers.size()),
       epoch_(epoch) {

@@ -5,6 +5,7 @@
 #include "core/check.hpp"
 #include "netmodels/packet/calendar.hpp"
 #include "netmodels/packet/choose.hpp"
+#include "netmodels/packet/message_cut.hpp"
 #include "netmodels/packet/network.hpp"
 #include "netmodels/packet/node_state.hpp"
 #include "netmodels/packet/registry.hpp"
@@ -77,7 +78,7 @@ class NodeEngine final : public PacketNetwork {
     };
 
     // node_engine_impl.hpp: windows
-    bool mine(std::uint32_t node) const { return share_.processes == 1 || share_.owner[node] == share_.me; }
+    bool mine(std::uint32_t node) const { return share_.holds(node); }
     std::uint32_t process_of(std::uint32_t rank) const {
         return share_.processes == 1 ? 0 : share_.owner[fabric_.node_of(RankId{rank})];
     }

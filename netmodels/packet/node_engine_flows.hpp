@@ -28,10 +28,7 @@ void NodeEngine<T>::draw(std::uint32_t origin) {
 
 template <class T>
 void NodeEngine<T>::admit_message(Message const& message, std::uint32_t number, bool by_rule) {
-    auto const route = fabric_.fabric().route(message.source, message.target);
-    ORRERY_VALIDATE(route.hop_count <= PacketFabric::most_hops,
-                    "a route of {} hops (the packet model carries {}); use the flow model", route.hop_count,
-                    PacketFabric::most_hops);
+    auto const cut = cut_message(fabric_, map_, settings_.mtu, message);
     std::uint32_t slot = 0;
     if (reused_ < retired_.size() && retired_[reused_].since + quarantine <= begin_) {
         slot = retired_[reused_++].slot;
@@ -45,12 +42,6 @@ void NodeEngine<T>::admit_message(Message const& message, std::uint32_t number, 
         tx_.back().turn = true;
     }
     ++numbers_[message.source.index()];
-    auto const bytes = std::max<std::int64_t>(message.bytes, 1);
-    auto const packets = (bytes + settings_.mtu - 1) / settings_.mtu;
-    ORRERY_VALIDATE(packets < most_packet_ids, "a message of {} bytes has {} packets (at most {}); raise the MTU",
-                    bytes, packets, most_packet_ids - 1);
-    auto const hop = [&](std::uint32_t i) { return map_.local(route.hops[i]); };
-    auto const count = route.hop_count;
     auto const node = fabric_.node_of(message.source);
     Tx tx;
     tx.timer = tx_[slot].timer;
@@ -58,22 +49,22 @@ void NodeEngine<T>::admit_message(Message const& message, std::uint32_t number, 
     tx.cookie = message.cookie;
     tx.offered = message.offered.ps();
     tx.pace = message.pace.bits_per_s();
-    tx.first = hop(0);
-    tx.hop1 = count == 4 ? hop(1) : 0;
-    tx.hop2 = count >= 3 ? hop(count - 2) : 0;
-    tx.last = hop(count - 1);
+    tx.first = cut.first;
+    tx.hop1 = cut.hop1;
+    tx.hop2 = cut.hop2;
+    tx.last = cut.last;
     tx.origin = message.source.value();
     tx.number = number;
-    tx.packets = static_cast<std::uint32_t>(packets);
-    tx.last_bytes = static_cast<std::uint16_t>(bytes - (packets - 1) * settings_.mtu);
-    tx.left = static_cast<std::uint8_t>(count - 1);
+    tx.packets = cut.packets;
+    tx.last_bytes = cut.last_bytes;
+    tx.left = cut.left;
     tx.by_rule = by_rule;
     auto const group = fabric_.group(tx.first, node);
     ORRERY_VALIDATE(group.count > 0, "rank {} has no link left to its target", tx.origin);
     transport_.start(tx.sender, {fabric_.port(group.first).rate, round_trip_, fabric_.mtu()}, tx.offered);
     tx_[slot] = tx;
     ++counters_.messages;
-    counters_.bytes_offered += bytes;
+    counters_.bytes_offered += cut.bytes;
     auto const when = std::max(tx.offered, by_rule ? begin_ : ran_until_);
     wake(node, by_rule ? std::max(when, rule_now_) : when, WakeKind::start, number, slot);
     enlist(node);

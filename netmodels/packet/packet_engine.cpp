@@ -19,19 +19,7 @@ PacketEngine::PacketEngine(Fabric const& fabric, DomainMap const& map, DomainId 
     : fabric_(&fabric),
       compiled_(fabric, map, domain, settings),
       network_(make_packet_network(compiled_, map, settings)),
-      width_(compiled_.lookahead()),
-      engine_rate_(1) {}
-
-std::uint32_t PacketEngine::open_engine(Rate rate) {
-    if (free_engines_.empty()) {
-        engine_rate_.push_back(rate);
-        return static_cast<std::uint32_t>(engine_rate_.size() - 1);
-    }
-    auto const engine = free_engines_.back();
-    free_engines_.pop_back();
-    engine_rate_[engine] = rate;
-    return engine;
-}
+      width_(compiled_.lookahead()) {}
 
 void PacketEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t engine, Rate, std::uint32_t,
                          std::int64_t wire_bytes, std::uint64_t cookie) {
@@ -54,7 +42,7 @@ void PacketEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t
                      .offered = now,
                      .bytes = wire_bytes,
                      .cookie = slot,
-                     .pace = engine == no_engine ? Rate{} : engine_rate_[engine]});
+                     .pace = engine == no_engine ? Rate{} : engines_[engine]});
 }
 
 // The end of the window in which the network next has something to do.

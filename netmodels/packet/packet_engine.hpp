@@ -2,6 +2,7 @@
 // The packet model of one domain behind the seam of the exchange protocol.
 #pragma once
 
+#include "netmodels/exchange/engine_rates.hpp"
 #include "netmodels/exchange/transfer_engine.hpp"
 #include "netmodels/packet/network.hpp"
 #include "netmodels/packet/registry.hpp"
@@ -19,8 +20,8 @@ class PacketEngine final : public TransferEngine {
   public:
     PacketEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, PacketSettings const& settings);
 
-    std::uint32_t open_engine(Rate rate) override;
-    void close_engine(std::uint32_t engine) override { free_engines_.push_back(engine); }
+    std::uint32_t open_engine(Rate rate) override { return engines_.open(rate); }
+    void close_engine(std::uint32_t engine) override { engines_.close(engine); }
     void start(Time now, std::span<BundleId const> hops, std::uint32_t engine, Rate cap, std::uint32_t weight,
                std::int64_t wire_bytes, std::uint64_t cookie) override;
     void settle(Time) override {}
@@ -42,8 +43,7 @@ class PacketEngine final : public TransferEngine {
     PacketFabric compiled_;
     std::unique_ptr<PacketNetwork> network_;
     Time width_;
-    std::vector<Rate> engine_rate_;
-    std::vector<std::uint32_t> free_engines_;
+    EngineRates engines_;
     std::vector<Transfer> transfers_;
     std::vector<std::uint32_t> free_transfers_;
     Time ran_until_;

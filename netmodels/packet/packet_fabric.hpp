@@ -34,6 +34,7 @@ struct PortGroup {
 class PacketFabric {
   public:
     static constexpr std::uint32_t most_hops = 4;
+    static constexpr std::uint32_t no_node = ~0U;  // node_of() a rank of another domain
 
     PacketFabric(Fabric const& fabric, DomainMap const& map, DomainId domain, PacketSettings const& settings);
 

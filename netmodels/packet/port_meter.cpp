@@ -2,7 +2,7 @@
 // Turning a port's bin and emitting what is complete.
 #include "netmodels/packet/port_meter.hpp"
 
-#include <algorithm>
+#include "netmodels/exchange/bin_rows.hpp"
 
 namespace orrery {
 
@@ -18,18 +18,7 @@ void PortMeter::turn(OpenBin& bin, std::uint32_t bundle, std::int64_t start) {
 
 void PortMeter::emit_until(Time now, TimelineSink& sink) {
     if (flush_) flush_(now);
-    auto const last = static_cast<std::uint32_t>(now.ps() / width_);
-    auto const open = std::partition(rows_.begin(), rows_.end(), [last](LinkBinRow const& r) { return r.bin < last; });
-    std::sort(rows_.begin(), open, [](LinkBinRow const& a, LinkBinRow const& b) {
-        return a.bin != b.bin ? a.bin < b.bin : a.bundle < b.bundle;
-    });
-    for (auto row = rows_.begin(); row != open;) {
-        auto sum = *row;
-        for (++row; row != open && row->bin == sum.bin && row->bundle == sum.bundle; ++row)
-            sum.wire_bytes += row->wire_bytes;
-        sink.add(sum);
-    }
-    rows_.erase(rows_.begin(), open);
+    emit_closed(rows_, static_cast<std::uint32_t>(now.ps() / width_), sink);
 }
 
 }  // namespace orrery

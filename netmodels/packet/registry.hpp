@@ -15,6 +15,8 @@ namespace orrery {
 struct PacketShare {
     std::vector<std::uint32_t> owner;  // empty: all nodes are here
     std::uint32_t me = 0, processes = 1;
+
+    bool holds(std::uint32_t node) const { return processes == 1 || owner[node] == me; }
 };
 
 using PacketNetworkFactory = std::unique_ptr<PacketNetwork> (*)(PacketFabric const&, DomainMap const&,

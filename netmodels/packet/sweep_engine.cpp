@@ -91,10 +91,7 @@ void SweepEngine::offer(Message const& message) {
 }
 
 void SweepEngine::admit(Message const& message, std::uint32_t number, bool by_rule) {
-    auto const route = fabric_.fabric().route(message.source, message.target);
-    ORRERY_VALIDATE(route.hop_count <= PacketFabric::most_hops,
-                    "a route of {} hops (the packet model carries {}); use the flow model", route.hop_count,
-                    PacketFabric::most_hops);
+    auto const cut = cut_message(fabric_, map_, settings_.mtu, message);
     auto slot = free_flow_;
     if (slot == none) {
         slot = static_cast<std::uint32_t>(flows_.size());
@@ -104,29 +101,23 @@ void SweepEngine::admit(Message const& message, std::uint32_t number, bool by_ru
         free_flow_ = flows_[slot].next;
     }
     ++numbers_[message.source.index()];
-    auto const bytes = std::max<std::int64_t>(message.bytes, 1);
-    auto const packets = (bytes + settings_.mtu - 1) / settings_.mtu;
-    ORRERY_VALIDATE(packets < most_packet_ids, "a message of {} bytes has {} packets (at most {}); raise the MTU",
-                    bytes, packets, most_packet_ids - 1);
-    auto const hop = [&](std::uint32_t i) { return map_.local(route.hops[i]); };
-    auto const count = route.hop_count;
     flows_[slot] = {.cookie = message.cookie,
                     .offered = message.offered.ps(),
                     .pace = message.pace.bits_per_s(),
-                    .first = hop(0),
-                    .hop1 = count == 4 ? hop(1) : 0,
-                    .hop2 = count >= 3 ? hop(count - 2) : 0,
-                    .last = hop(count - 1),
+                    .first = cut.first,
+                    .hop1 = cut.hop1,
+                    .hop2 = cut.hop2,
+                    .last = cut.last,
                     .origin = message.source.value(),
                     .number = number,
-                    .packets = static_cast<std::uint32_t>(packets),
+                    .packets = cut.packets,
                     .sent = 0,
                     .next = none,
-                    .last_bytes = static_cast<std::uint16_t>(bytes - (packets - 1) * settings_.mtu),
-                    .left = static_cast<std::uint8_t>(count - 1),
+                    .last_bytes = cut.last_bytes,
+                    .left = cut.left,
                     .by_rule = by_rule};
     ++counters_.messages;
-    counters_.bytes_offered += bytes;
+    counters_.bytes_offered += cut.bytes;
     auto& injector = injectors_[flows_[slot].first];
     injector.node = fabric_.node_of(message.source);
     ORRERY_EXPECT(injector.waiting == none || flows_[injector.waiting_tail].offered <= message.offered.ps());

@@ -4,6 +4,7 @@
 
 #include "netmodels/packet/calendar.hpp"
 #include "netmodels/packet/choose.hpp"
+#include "netmodels/packet/message_cut.hpp"
 #include "netmodels/packet/network.hpp"
 #include "netmodels/packet/port_meter.hpp"
 #include "netmodels/packet/registry.hpp"
@@ -82,7 +83,7 @@ class SweepEngine final : public PacketNetwork {
         bool active = false;
     };
 
-    bool mine(std::uint32_t node) const { return share_.processes == 1 || share_.owner[node] == share_.me; }
+    bool mine(std::uint32_t node) const { return share_.holds(node); }
     std::uint32_t process_of(std::uint32_t node) const { return share_.processes == 1 ? 0 : share_.owner[node]; }
     void admit(Message const& message, std::uint32_t number, bool by_rule);
     void draw(std::uint32_t origin);

@@ -33,13 +33,7 @@ Digest SweepEngine::digest() const {
         chain.add(ports_[p].drops);
         digest.add(fabric_.link(p).value(), chain);
     }
-    for (std::uint32_t r = 0; r < done_digest_.size(); ++r) {
-        auto const node = fabric_.node_of(RankId{r});
-        if (node == none || !mine(node)) continue;
-        DigestChain chain;
-        chain.add(done_digest_[r]);
-        digest.add((std::uint64_t{1} << 32) + r, chain);
-    }
+    add_delivered(digest, fabric_, done_digest_, [this](std::uint32_t node) { return mine(node); });
     return digest;
 }
 

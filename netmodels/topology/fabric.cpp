@@ -47,6 +47,13 @@ void apply(Degradation const& degradation, Link& link) {
 
 }  // namespace
 
+std::vector<Rate> Fabric::capacities(std::span<BundleId const> of) const {
+    std::vector<Rate> rates;
+    rates.reserve(of.size());
+    for (auto const bundle : of) rates.push_back(bundles_[bundle.index()].capacity);
+    return rates;
+}
+
 DegradedLinks Fabric::degrade(std::span<Degradation const> degradations) {
     DegradedLinks met;
     met.links.resize(degradations.size(), 0);

@@ -137,6 +137,8 @@ class Fabric {
     std::span<Bundle const> bundles() const { return bundles_; }
     std::span<LinkId const> members() const { return members_; }
     std::span<LinkClass const> link_classes() const { return link_classes_; }
+    // Of some bundles, in their order.
+    std::vector<Rate> capacities(std::span<BundleId const> of) const;
     std::string const& domain_name(DomainId d) const { return domain_names_[d.index()]; }
 
     // Applies degradations to links by name and refreshes every bundle. A pattern that matches no link is an InputError
