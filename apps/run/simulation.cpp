@@ -59,20 +59,13 @@ void Simulation::make_traffic() {
                                   .dispatch = job.exchange(OpKind::dispatch),
                                   .combine = job.exchange(OpKind::combine),
                                   .moe_layers = {},
-                                  .local_parts = std::vector<std::uint32_t>(job.groups()),
-                                  .counts_loads = std::vector<std::uint8_t>(job.groups())};
+                                  .load_counter = std::vector<std::uint32_t>(job.groups())};
     for (auto const& layer : job.plan().layers())
         if (layer.moe) settings.moe_layers.push_back(layer.model_layer);
     for (std::uint32_t group = 0; group < job.groups(); ++group) {
-        std::vector<LpId> carriers;
-        for (auto const& part : job.layouts()[group].parts()) {
-            if (!job.sites())
-                carriers.push_back(job.lp_of(part.domain));
-            else
-                for (auto const site : job.sites()->concerned(group, part.domain)) carriers.push_back(job.lp_of(site));
-        }
-        for (auto const lp : carriers) settings.local_parts[group] += mine(lp) ? 1 : 0;
-        settings.counts_loads[group] = mine(carriers.front());
+        auto const domain = job.layouts()[group].parts().front().domain;
+        settings.load_counter[group] =
+            job.sites() ? job.sites()->concerned(group, domain).front().value() : domain.value();
     }
     traffic_ = std::make_unique<MoeTraffic>(std::move(settings), job.matrices(), job.placement());
 }
