@@ -12,8 +12,8 @@
 
 namespace orrery {
 
-// Of all bytes in order, in whatever pieces they come. Not against malice: against torn writes and flipped bits, of which
-// every single one is noticed, since each step is a bijection.
+// Of all bytes in order, in whatever pieces they come. Not against malice: against torn writes and flipped bits, of
+// which every single one is noticed, since each step is a bijection.
 class Checksum {
   public:
     void add(std::span<std::byte const> bytes) {

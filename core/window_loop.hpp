@@ -99,8 +99,8 @@ class BasicWindowLoop final : private Outbox {
     void begin();
     bool advance();
 
-    // Saves every local LP with its pending events, under its id. Only where nothing is in flight: inside WindowHook::agreed(), or
-    // when advance() has returned false.
+    // Saves every local LP with its pending events, under its id. Only where nothing is in flight: inside
+    // WindowHook::agreed(), or when advance() has returned false.
     void save(StateSaver& saver);
     LoopProgress progress() const { return {outcome_.windows, outcome_.events, outcome_.last}; }
     // Instead of begin(): goes on where save() was called, with the LPs dealt to processes in any other way.

@@ -19,6 +19,7 @@ WindowHook::Request Heartbeat::at_window(WindowStatus const& status) {
     }
     if (setup_.limits.max_events && status.events >= *setup_.limits.max_events) request.flags |= window_flag::walltime;
     request.flags |= signal_flags();
+    if (status.window.index >= 0 && setup_.checkpoint_due(status)) request.flags |= window_flag::checkpoint;
 
     auto const wall = clock_.seconds();
     if (wall < next_look_) return request;

@@ -24,6 +24,8 @@ class Heartbeat final : public WindowHook {
         std::int64_t operations = 0;  // of all ranks
         Time link_bin;
         std::function<void()> flush;  // makes what was streamed durable
+        // Asked in every window; true: all processes take a checkpoint behind it.
+        std::function<bool(WindowStatus const&)> checkpoint_due = [](WindowStatus const&) { return false; };
         // Called on every process at the same window boundary when one of them asked for a checkpoint.
         std::function<void(WindowReport const&)> checkpoint = [](WindowReport const&) {};
     };

@@ -76,8 +76,7 @@ CheckpointManifest manifest_of(Json const& json) {
     m.wall_s = json.at("wall_s");
     m.cpu_s = json.at("cpu_s");
     for (auto const& input : json.at("inputs")) m.inputs.push_back(facts_of(input));
-    for (auto const& part : json.at("parts"))
-        m.parts.push_back({part.at("leg"), part.at("process"), part.at("rows")});
+    for (auto const& part : json.at("parts")) m.parts.push_back({part.at("leg"), part.at("process"), part.at("rows")});
     for (auto const& file : json.at("files")) m.files.push_back(facts_of(file));
     return m;
 }
@@ -120,22 +119,23 @@ std::string first_difference(std::string const& wanted, std::string const& found
 }  // namespace
 
 std::string program_identity() {
-    static std::string const identity =
-        fmt::format("orrery {} ({}, {}), executable {:016x}", version_text, commit_text, build_text,
-                    read_facts("/proc/self/exe").checksum);
+    static std::string const identity = fmt::format("orrery {} ({}, {}), executable {:016x}", version_text, commit_text,
+                                                    build_text, read_facts("/proc/self/exe").checksum);
     return identity;
 }
 
 std::vector<FileFacts> input_facts(scenario::Scenario const& scenario) {
     std::vector<FileFacts> all;
-    loader::visit_fields(scenario, "", [&](std::string const&, loader::Message const& message,
-                                           loader::Field const& field) {
-        if (loader::facts_of(field).unit != scenario::PATH || !loader::is_set(message, field)) return;
-        fs::path const path = message.GetReflection()->GetString(message, &field);
-        if (!fs::is_regular_file(path)) return;  // it has no effect, else the scenario would have been refused
-        all.push_back(read_facts(path));
-        all.back().name = path.string();
-    });
+    loader::visit_fields(scenario, "",
+                         [&](std::string const&, loader::Message const& message, loader::Field const& field) {
+                             if (loader::facts_of(field).unit != scenario::PATH || !loader::is_set(message, field))
+                                 return;
+                             fs::path const path = message.GetReflection()->GetString(message, &field);
+                             if (!fs::is_regular_file(path))
+                                 return;  // it has no effect, else the scenario would have been refused
+                             all.push_back(read_facts(path));
+                             all.back().name = path.string();
+                         });
     return all;
 }
 
@@ -173,7 +173,8 @@ void publish_checkpoint(fs::path const& run, CheckpointManifest const& manifest)
     ensure_gone_or_made(error, path);
     sync_folder(checkpoints_of(run));
     auto const all = published_checkpoints(run);
-    for (std::size_t i = kept; i < all.size(); ++i) fs::remove_all(checkpoints_of(run) / checkpoint_name(all[i]), error);
+    for (std::size_t i = kept; i < all.size(); ++i)
+        fs::remove_all(checkpoints_of(run) / checkpoint_name(all[i]), error);
 }
 
 std::vector<std::uint32_t> published_checkpoints(fs::path const& run) {

@@ -72,7 +72,7 @@ TEST(StateStream, NoticesBytesThatAreMissingOrLeft) {
     auto bytes = saved(sample());
     for (auto const cut : {std::size_t{1}, bytes.size() / 2, bytes.size() - 4}) {
         Outer got;
-        StateStream stream(std::span(bytes).first(bytes.size() - cut));
+        StateStream stream{std::span<std::byte const>(bytes).first(bytes.size() - cut)};
         EXPECT_THROW(stream(got), InternalError) << cut;
     }
     bytes.push_back({});

@@ -24,7 +24,7 @@ class MoeTraffic final : public ExchangeTraffic {
         std::uint32_t ep = 0, groups = 0;
         RankId first_rank;
         ExchangePlan dispatch, combine;
-        std::vector<std::uint16_t> moe_layers;   // model index of every MoE layer simulated, ascending
+        std::vector<std::uint16_t> moe_layers;    // model index of every MoE layer simulated, ascending
         std::vector<std::uint32_t> load_counter;  // per group: the carrier that counts its expert loads
     };
 
