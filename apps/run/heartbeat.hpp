@@ -23,7 +23,9 @@ class Heartbeat final : public WindowHook {
         std::uint32_t processes = 1;
         std::int64_t operations = 0;  // of all ranks
         Time link_bin;
-        std::function<void()> flush;  // makes what was streamed durable
+        Time row_delay;  // rows reach the sink at most this much simulated time late
+        // Makes what was streamed durable; every row with a time before `complete_until` has been streamed.
+        std::function<void(Time complete_until)> flush;
     };
 
     Heartbeat(Setup setup, std::vector<LinkTraffic*> traffic, RunSink& sink)
@@ -32,6 +34,8 @@ class Heartbeat final : public WindowHook {
     Request at_window(WindowStatus const& status) override;
     // Closes every bin up to `now`, the open one included.
     void finish(Time now);
+    // Every row of this process with a time before it has reached the sink.
+    Time complete_until() const { return complete_until_; }
 
   private:
     void show(WindowStatus const& status, double wall) const;
@@ -42,6 +46,7 @@ class Heartbeat final : public WindowHook {
     RunSink* sink_;
     WallClock clock_;
     std::int64_t bins_closed_ = 0;
+    Time complete_until_;
     double next_show_ = 0.5, next_look_ = 0, next_flush_ = 10;
 };
 

@@ -44,6 +44,7 @@ Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exc
                          .processes = exchange.count(),
                          .operations = static_cast<std::int64_t>(job.ranks()) * job.plan().operations_per_rank(),
                          .link_bin = Time::from_ps(job.scenario().output().link_bin()),
+                         .row_delay = job.row_delay(),
                          .flush = options.flush},
         std::move(traffic), sink_);
     loop_ = std::make_unique<WindowLoop>(
@@ -156,6 +157,10 @@ RunOutcome Simulation::close() {
     for (auto const& site : sites_) site->emit_pairs(sink_);
     sink_.forward_pairs();
     return outcome;
+}
+
+Time Simulation::complete_until() const {
+    return loop_->outcome().reason == StopReason::finished ? Time::infinity() : heartbeat_->complete_until();
 }
 
 Simulation::Share Simulation::share() const {
