@@ -2,6 +2,7 @@
 // orrery run: simulate a scenario, stream its timeline, say what limits it.
 #include "apps/commands/command.hpp"
 #include "apps/run/agree.hpp"
+#include "apps/run/flusher.hpp"
 #include "apps/run/job.hpp"
 #include "apps/run/report.hpp"
 #include "apps/run/simulation.hpp"
@@ -9,7 +10,6 @@
 #include "io/scenario/quantity.hpp"
 #include "io/summary/screen.hpp"
 #include "io/timeline/merge.hpp"
-#include "io/timeline/part_writer.hpp"
 #include "partitions/mpi_exchange.hpp"
 
 #include <cstdio>
@@ -94,11 +94,12 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
                                                       .detail = detail_named(job.scenario().output().detail()),
                                                       .link_bin = Time::from_ps(job.scenario().output().link_bin())});
     });
+    Flusher flusher(*part, arguments.flush);
     auto const exchange = make_exchange(world);
     Simulation simulation(
         job, partition.owner, *exchange, *part,
-        {.limits = arguments.limits, .progress = progress, .window_width = width, .flush = [&](Time complete_until) {
-             part->flush(complete_until);
+        {.limits = arguments.limits, .progress = progress, .window_width = width, .stream = [&](Time complete_until) {
+             flusher.at_window(complete_until);
          }});
     RunOutcome outcome;
     try {

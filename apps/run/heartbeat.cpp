@@ -27,10 +27,7 @@ WindowHook::Request Heartbeat::at_window(WindowStatus const& status) {
     if (setup_.limits.walltime_s && wall >= *setup_.limits.walltime_s) request.flags |= window_flag::walltime;
     if (setup_.limits.memory_bytes && peak_memory_bytes() > *setup_.limits.memory_bytes / setup_.processes)
         request.flags |= window_flag::memory;
-    if (wall >= next_flush_) {
-        next_flush_ = wall + 10;
-        setup_.flush(complete_until_);
-    }
+    setup_.stream(complete_until_);
     if (setup_.progress != Progress::off && wall >= next_show_) {
         next_show_ = wall + (setup_.progress == Progress::terminal ? 1 : 10);
         show(status, wall);

@@ -24,8 +24,8 @@ class Heartbeat final : public WindowHook {
         std::int64_t operations = 0;  // of all ranks
         Time link_bin;
         Time row_delay;  // rows reach the sink at most this much simulated time late
-        // Makes what was streamed durable; every row with a time before `complete_until` has been streamed.
-        std::function<void(Time complete_until)> flush;
+        // Asked twenty times a second; every row with a time before `complete_until` has reached the sink.
+        std::function<void(Time complete_until)> stream;
     };
 
     Heartbeat(Setup setup, std::vector<LinkTraffic*> traffic, RunSink& sink)
@@ -47,7 +47,7 @@ class Heartbeat final : public WindowHook {
     WallClock clock_;
     std::int64_t bins_closed_ = 0;
     Time complete_until_;
-    double next_show_ = 0.5, next_look_ = 0, next_flush_ = 10;
+    double next_show_ = 0.5, next_look_ = 0;
 };
 
 }  // namespace orrery

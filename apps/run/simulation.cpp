@@ -45,7 +45,7 @@ Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exc
                          .operations = static_cast<std::int64_t>(job.ranks()) * job.plan().operations_per_rank(),
                          .link_bin = Time::from_ps(job.scenario().output().link_bin()),
                          .row_delay = job.row_delay(),
-                         .flush = options.flush},
+                         .stream = options.stream},
         std::move(traffic), sink_);
     loop_ = std::make_unique<WindowLoop>(
         WindowOptions{.lookahead = job.lookahead(), .width = options.window_width, .until = options.limits.until},

@@ -25,7 +25,7 @@ class Simulation {
         RunLimits limits;
         Progress progress = Progress::off;
         Time window_width;  // zero: the lookahead
-        std::function<void(Time complete_until)> flush = [](Time) {};
+        std::function<void(Time complete_until)> stream = [](Time) {};
     };
 
     // Builds the LPs that `owner` gives to exchange.index().

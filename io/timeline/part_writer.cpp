@@ -2,7 +2,9 @@
 #include "io/timeline/part_writer.hpp"
 
 #include "core/check.hpp"
+#include "io/timeline/atomic_file.hpp"
 
+#include <algorithm>
 #include <system_error>
 
 namespace orrery {
@@ -18,19 +20,24 @@ hdf5::File create_part(std::filesystem::path const& path) {
 
 }  // namespace
 
-std::size_t part_buffer_bytes() {
-    std::size_t row_bytes = 0;
-    for (auto const& table : timeline_tables())
-        for (auto const& column : table.columns) row_bytes += hdf5::RowType{column.element}.size();
-    return row_bytes * timeline_chunk_rows;
-}
-
 PartWriter::PartWriter(PartSetup const& setup)
     : path_(part_path(setup.directory, setup.leg, setup.process)), detail_(setup.detail), file_(create_part(path_)) {
     write_setup(file_, setup);
     for (auto const& table : timeline_tables()) tables_.emplace_back(file_, table);
     file_.start_streaming();
     flush({});
+}
+
+std::int64_t PartWriter::memory_bytes(Detail detail) {
+    std::int64_t open = 0, largest = 0;
+    for (auto const& table : timeline_tables()) {
+        if (detail < table.least_detail) continue;
+        open += row_bytes(table) * static_cast<std::int64_t>(timeline_chunk_rows);
+        for (auto const& column : table.columns)
+            largest = std::max(largest, static_cast<std::int64_t>(hdf5::RowType{column.element}.size()));
+    }
+    // The open rows, a copy of them while a flush writes the tail, one column while HDF5 shuffles and compresses it.
+    return 2 * open + 3 * largest * static_cast<std::int64_t>(timeline_chunk_rows) + hdf5::streaming_metadata_bytes;
 }
 
 PartWriter::~PartWriter() {
@@ -46,10 +53,18 @@ RowCounts PartWriter::rows() const {
     return counts;
 }
 
+std::int64_t PartWriter::bytes() const {
+    std::int64_t bytes = 0;
+    for (std::size_t t = 0; t < tables_.size(); ++t)
+        bytes += row_bytes(tables_[t].table()) * static_cast<std::int64_t>(rows(static_cast<TableId>(t)));
+    return bytes;
+}
+
 void PartWriter::flush(Time complete_until) {
     ORRERY_ENSURE(open_, "flush of the closed part {}", path_.string());
     // The file first: a tail never claims to follow rows that are not there yet.
     file_.flush();
+    sync_file(path_);
     complete_until_ = complete_until;
     std::vector<TailTable> open;
     for (auto const& table : tables_) open.push_back({table.written_rows(), &table.open_rows()});
@@ -67,6 +82,7 @@ void PartWriter::close(Time complete_until) {
     }
     tables_.clear();
     file_.close();
+    sync_file(path_);
     write_tail(tail_path(path_), note(TailNote::State::closed), ends);
 }
 

@@ -13,9 +13,6 @@
 
 namespace orrery {
 
-// Upper bound of the row buffers of one PartWriter, in bytes: one open chunk of every table.
-std::size_t part_buffer_bytes();
-
 // Others may read the part meanwhile (single writer, multiple readers). After a kill everything up to the last flush()
 // is there: whole chunks in the HDF5 file, the rest in the tail. Rows must come in the canonical order of their table
 // (timeline_tables()); rows that the level of detail leaves out are dropped here.
@@ -46,6 +43,9 @@ class PartWriter final : public TimelineSink {
         return table.written_rows() + table.open_rows().rows();
     }
     RowCounts rows() const;
+    std::int64_t bytes() const;
+    // Upper bound of what a writer holds, however many rows it is given.
+    static std::int64_t memory_bytes(Detail detail);
     std::filesystem::path const& path() const { return path_; }
 
   private:

@@ -116,6 +116,12 @@ std::span<Table const> timeline_tables() {
     return tables;
 }
 
+std::int64_t row_bytes(Table const& table) {
+    std::size_t bytes = 0;
+    for (auto const& column : table.columns) bytes += hdf5::RowType{column.element}.size();
+    return static_cast<std::int64_t>(bytes);
+}
+
 char const* name_of(Detail detail) {
     static constexpr char const* names[] = {"summary", "layers", "full"};
     return names[static_cast<std::size_t>(detail)];

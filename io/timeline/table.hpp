@@ -56,6 +56,7 @@ struct Table {
 enum class TableId : std::uint8_t { operations, collectives, link_bins, pairs, expert_loads };
 inline constexpr std::size_t timeline_table_count = 5;
 std::span<Table const> timeline_tables();
+std::int64_t row_bytes(Table const& table);  // in memory
 inline Table const& timeline_table(TableId id) {
     return timeline_tables()[static_cast<std::size_t>(id)];
 }

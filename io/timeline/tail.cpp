@@ -81,7 +81,12 @@ bool parse(std::span<std::byte const> bytes, Tail& tail) {
 }  // namespace
 
 void write_tail(std::filesystem::path const& path, TailNote const& note, std::vector<TailTable> const& tables) {
+    std::size_t size = header_bytes + 8 * (3 + 2 * tables.size());
+    for (std::size_t t = 0; t < tables.size(); ++t)
+        if (auto const* rows = tables[t].rows)
+            size += rows->rows() * static_cast<std::size_t>(row_bytes(timeline_tables()[t]));
     std::vector<std::byte> bytes(header_bytes);
+    bytes.reserve(size);
     put_word(bytes, static_cast<std::uint64_t>(note.complete_until.ps()));
     put_word(bytes, static_cast<std::uint64_t>(note.state));
     put_word(bytes, micros(note.written_at));

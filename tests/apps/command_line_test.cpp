@@ -248,6 +248,9 @@ TEST_F(CommandLine, CheckPrintsWhatTheScenarioMeansAndSimulatesNothing) {
     EXPECT_THAT(finished.out, HasSubstr("edges cut"));
     EXPECT_THAT(finished.out, HasSubstr("lookahead limited by"));
     EXPECT_THAT(finished.out, ContainsRegex("flows [0-9]+, events [0-9]+, operation rows [0-9]+, memory "));
+    EXPECT_THAT(finished.out, HasSubstr("# streaming\nrows in memory: at most "));
+    EXPECT_THAT(finished.out, HasSubstr("at the end only: 64 rows of expert loads; 512 B of counters"));
+    EXPECT_THAT(finished.out, HasSubstr("at the end only: up to 56 rows of pairs;"));
     EXPECT_THAT(finished.out, Not(HasSubstr("digest: ")));
 }
 

@@ -230,7 +230,9 @@ TEST(Part, AFullDiskIsReportedWithPathAndReason) {
 }
 
 TEST(Part, BuffersAreBounded) {
-    EXPECT_EQ(part_buffer_bytes(), (44U + 60U + 16U + 24U + 24U) * timeline_chunk_rows);
+    // Twice the open chunks, three times the largest column of one, and 4 MiB of HDF5.
+    EXPECT_EQ(PartWriter::memory_bytes(Detail::full), (2 * (44 + 60 + 16 + 24 + 24) + 3 * 8) * 16'384 + 4'194'304);
+    EXPECT_EQ(PartWriter::memory_bytes(Detail::summary), (2 * (60 + 16) + 3 * 8) * 16'384 + 4'194'304);
 }
 
 }  // namespace
