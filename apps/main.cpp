@@ -33,7 +33,7 @@ struct Arguments {
     RunArguments run;
     CheckArguments check;
     ScenarioArguments compare;
-    std::string until, memory_limit, walltime;
+    std::string until, memory_limit, walltime, flush_interval, flush_bytes;
 };
 
 std::int64_t parse(std::string const& option, std::string const& text, quantity::Dimension dimension,
@@ -63,6 +63,9 @@ void add_run(CLI::App& app, Arguments& a) {
     run->add_option("--until", a.until, "Stop at this simulated time, e.g. 10ms");
     run->add_option("--walltime", a.walltime, "Stop after this wall-clock time, e.g. 600s");
     run->add_option("--max-events", a.run.limits.max_events, "Stop after this many events");
+    run->add_option("--flush-interval", a.flush_interval,
+                    "Make the timeline so far survive a kill after this wall-clock time (default: 10s)");
+    run->add_option("--flush-bytes", a.flush_bytes, "... or after so many bytes of rows (default: 256MiB)");
     run->add_option("--memory-limit", a.memory_limit, "Stop when a process exceeds its equal share of it, e.g. 4GiB");
 }
 
@@ -82,6 +85,11 @@ ExitCode dispatch(World const& world, CLI::App const& app, Arguments& a) {
         if (!a.walltime.empty())
             a.run.limits.walltime_s =
                 static_cast<double>(parse("--walltime", a.walltime, Dimension::time, "600s")) * 1e-12;
+        if (!a.flush_interval.empty())
+            a.run.flush.interval_s =
+                static_cast<double>(parse("--flush-interval", a.flush_interval, Dimension::time, "10s")) * 1e-12;
+        if (!a.flush_bytes.empty())
+            a.run.flush.bytes = parse("--flush-bytes", a.flush_bytes, Dimension::size, "256MiB");
         if (!a.memory_limit.empty())
             a.run.limits.memory_bytes = parse("--memory-limit", a.memory_limit, Dimension::size, "4GiB");
         return run_command(world, a.run);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "apps/exit_codes.hpp"
+#include "apps/run/flusher.hpp"
 #include "apps/run/limits.hpp"
 #include "partitions/world.hpp"
 
@@ -27,6 +28,7 @@ struct RunArguments {
     std::string partition = "blocks";
     std::string window;  // a time; empty: the lookahead
     RunLimits limits;
+    FlushRules flush;
     std::string command_line;
 };
 

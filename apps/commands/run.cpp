@@ -2,6 +2,7 @@
 // orrery run: simulate a scenario, stream its timeline, say what limits it.
 #include "apps/commands/command.hpp"
 #include "apps/run/agree.hpp"
+#include "apps/run/flusher.hpp"
 #include "apps/run/job.hpp"
 #include "apps/run/report.hpp"
 #include "apps/run/simulation.hpp"
@@ -9,7 +10,6 @@
 #include "io/scenario/quantity.hpp"
 #include "io/summary/screen.hpp"
 #include "io/timeline/merge.hpp"
-#include "io/timeline/part.hpp"
 #include "partitions/mpi_exchange.hpp"
 
 #include <cstdio>
@@ -19,10 +19,6 @@ namespace orrery {
 namespace {
 
 namespace fs = std::filesystem;
-
-Detail detail_of(std::string const& name) {
-    return name == "full" ? Detail::full : name == "layers" ? Detail::layers : Detail::summary;
-}
 
 // A directory that holds nothing, or only what an earlier run left and --force may replace.
 void prepare_directory(fs::path const& out, bool force) {
@@ -92,13 +88,19 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
 
     std::unique_ptr<PartWriter> part;
     all_or_none(world, [&] {
-        part = std::make_unique<PartWriter>(out, static_cast<int>(world.index()),
-                                            detail_of(job.scenario().output().detail()));
+        part = std::make_unique<PartWriter>(PartSetup{.directory = out,
+                                                      .process = world.index(),
+                                                      .processes = world.count(),
+                                                      .detail = detail_named(job.scenario().output().detail()),
+                                                      .link_bin = Time::from_ps(job.scenario().output().link_bin())});
     });
+    Flusher flusher(*part, arguments.flush);
     auto const exchange = make_exchange(world);
     Simulation simulation(
         job, partition.owner, *exchange, *part,
-        {.limits = arguments.limits, .progress = progress, .window_width = width, .flush = [&] { part->flush(); }});
+        {.limits = arguments.limits, .progress = progress, .window_width = width, .stream = [&](Time complete_until) {
+             flusher.at_window(complete_until);
+         }});
     RunOutcome outcome;
     try {
         outcome = simulation.run();
@@ -109,7 +111,7 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
         if (world.root()) fs::remove_all(out / "parts", ignored);
         throw;
     }
-    all_or_none(world, [&] { part->close(); });
+    all_or_none(world, [&] { part->close(simulation.complete_until()); });
 
     std::string waiting;
     for (auto const& line : simulation.waiting()) waiting += "  " + line + "\n";
@@ -118,8 +120,8 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
         make_report(world, job, simulation, outcome, {.command = arguments.command_line, .wall_s = wall.seconds()});
     all_or_none(world, [&] {
         if (!world.root()) return;
-        std::vector<fs::path> parts;
-        for (std::uint32_t p = 0; p < world.count(); ++p) parts.push_back(part_path(out, static_cast<int>(p)));
+        std::vector<PartSource> parts;
+        for (std::uint32_t p = 0; p < world.count(); ++p) parts.push_back({part_path(out, 0, p)});
         merge_parts(parts, out / "run.h5", report.manifest, report.tables);
         report.summary.wall_s = wall.seconds();
         write_summary_json(out / "summary.json", report.summary);

@@ -17,6 +17,7 @@ WindowHook::Request Heartbeat::at_window(WindowStatus const& status) {
         bins_closed_ = bin;
         emit_bins(Time::from_ps(bin * setup_.link_bin.ps()));
     }
+    if (status.window.index >= 0) complete_until_ = std::max(complete_until_, status.window.begin - setup_.row_delay);
     if (setup_.limits.max_events && status.events >= *setup_.limits.max_events) request.flags |= window_flag::walltime;
     request.flags |= signal_flags();
     if (status.window.index >= 0 && setup_.checkpoint_due(status)) request.flags |= window_flag::checkpoint;
@@ -27,10 +28,7 @@ WindowHook::Request Heartbeat::at_window(WindowStatus const& status) {
     if (setup_.limits.walltime_s && wall >= *setup_.limits.walltime_s) request.flags |= window_flag::walltime;
     if (setup_.limits.memory_bytes && peak_memory_bytes() > *setup_.limits.memory_bytes / setup_.processes)
         request.flags |= window_flag::memory;
-    if (wall >= next_flush_) {
-        next_flush_ = wall + 10;
-        setup_.flush();
-    }
+    setup_.stream(complete_until_);
     if (setup_.progress != Progress::off && wall >= next_show_) {
         next_show_ = wall + (setup_.progress == Progress::terminal ? 1 : 10);
         show(status, wall);

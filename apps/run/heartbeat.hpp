@@ -23,7 +23,9 @@ class Heartbeat final : public WindowHook {
         std::uint32_t processes = 1;
         std::int64_t operations = 0;  // of all ranks
         Time link_bin;
-        std::function<void()> flush;  // makes what was streamed durable
+        Time row_delay;  // rows reach the sink at most this much simulated time late
+        // Asked twenty times a second; every row with a time before `complete_until` has reached the sink.
+        std::function<void(Time complete_until)> stream;
         // Asked in every window; true: all processes take a checkpoint behind it.
         std::function<bool(WindowStatus const&)> checkpoint_due = [](WindowStatus const&) { return false; };
         // Called on every process at the same window boundary when one of them asked for a checkpoint.
@@ -37,6 +39,8 @@ class Heartbeat final : public WindowHook {
     void agreed(WindowReport const& all) override;
     // Closes every bin up to `now`, the open one included.
     void finish(Time now);
+    // Every row of this process with a time before it has reached the sink.
+    Time complete_until() const { return complete_until_; }
 
   private:
     std::uint32_t signal_flags();
@@ -48,7 +52,8 @@ class Heartbeat final : public WindowHook {
     RunSink* sink_;
     WallClock clock_;
     std::int64_t bins_closed_ = 0;
-    double next_show_ = 0.5, next_look_ = 0, next_flush_ = 10;
+    Time complete_until_;
+    double next_show_ = 0.5, next_look_ = 0;
     double deaf_until_ = 0;  // to signals that the loop goes on after
 };
 

@@ -44,7 +44,8 @@ Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exc
                          .processes = exchange.count(),
                          .operations = static_cast<std::int64_t>(job.ranks()) * job.plan().operations_per_rank(),
                          .link_bin = Time::from_ps(job.scenario().output().link_bin()),
-                         .flush = options.flush,
+                         .row_delay = job.row_delay(),
+                         .stream = options.stream,
                          .checkpoint_due = options.checkpoint_due,
                          .checkpoint = [checkpoint = options.checkpoint](WindowReport const&) { checkpoint(); }},
         std::move(traffic), sink_);
@@ -176,6 +177,10 @@ RunOutcome Simulation::close() {
     for (auto const& site : sites_) site->emit_pairs(sink_);
     sink_.forward_pairs();
     return outcome;
+}
+
+Time Simulation::complete_until() const {
+    return loop_->outcome().reason == StopReason::finished ? Time::infinity() : heartbeat_->complete_until();
 }
 
 Simulation::Share Simulation::share() const {

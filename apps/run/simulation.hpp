@@ -25,7 +25,7 @@ class Simulation {
         RunLimits limits;
         Progress progress = Progress::off;
         Time window_width;  // zero: the lookahead
-        std::function<void()> flush = [] {};
+        std::function<void(Time complete_until)> stream = [](Time) {};
         std::function<bool(WindowStatus const&)> checkpoint_due = [](WindowStatus const&) { return false; };
         std::function<void()> checkpoint = [] {};
     };
@@ -46,6 +46,8 @@ class Simulation {
     // For drivers that step several simulations in one process.
     WindowLoop& loop() { return *loop_; }
     RunOutcome close();
+    // Every row of this process with a time before it has been emitted.
+    Time complete_until() const;
 
     // What this process counted.
     struct Share {
