@@ -98,10 +98,8 @@ void ensure_gone_or_made(std::error_code const& error, fs::path const& path) {
     ORRERY_VALIDATE(!error, "cannot write {} ({})", path.string(), error.message());
 }
 
-fs::path unpublished(fs::path const& run, std::uint32_t number) {
-    auto path = checkpoints_of(run) / checkpoint_name(number);
-    path += ".tmp";
-    return path;
+fs::path scenario_note(fs::path const& run) {
+    return run / "parts" / "scenario.yaml";
 }
 
 // The first line in which two texts part, without what follows the value.
@@ -151,18 +149,23 @@ fs::path state_path(fs::path const& checkpoint, std::uint32_t process) {
     return checkpoint / fmt::format("p{:04}.state", process);
 }
 
-fs::path begin_checkpoint(fs::path const& run, std::uint32_t number) {
-    auto const path = unpublished(run, number);
+fs::path unpublished_checkpoint(fs::path const& run, std::uint32_t number) {
+    auto path = checkpoints_of(run) / checkpoint_name(number);
+    path += ".tmp";
+    return path;
+}
+
+void begin_checkpoint(fs::path const& run, std::uint32_t number) {
+    auto const path = unpublished_checkpoint(run, number);
     std::error_code error;
     fs::remove_all(path, error);
     ensure_gone_or_made(error, path);
     fs::create_directories(path, error);
     ensure_gone_or_made(error, path);
-    return path;
 }
 
 void publish_checkpoint(fs::path const& run, CheckpointManifest const& manifest) {
-    auto const temporary = unpublished(run, manifest.number);
+    auto const temporary = unpublished_checkpoint(run, manifest.number);
     auto const path = checkpoints_of(run) / checkpoint_name(manifest.number);
     auto const json = json_of(manifest);
     auto const text = Json{{"checksum", checksum_text(json)}, {"checkpoint", json}}.dump(1);
@@ -188,6 +191,21 @@ std::vector<std::uint32_t> published_checkpoints(fs::path const& run) {
     }
     std::sort(numbers.rbegin(), numbers.rend());
     return numbers;
+}
+
+void note_scenario(fs::path const& run, LoadedScenario const& loaded) {
+    auto const text = resolved_text(loaded);
+    std::error_code error;
+    fs::create_directories(scenario_note(run).parent_path(), error);
+    ensure_gone_or_made(error, scenario_note(run));
+    replace_file(scenario_note(run), std::as_bytes(std::span(text)));
+}
+
+void forget_run(fs::path const& run) {
+    std::error_code ignored;
+    fs::remove_all(checkpoints_of(run), ignored);
+    fs::remove(scenario_note(run), ignored);
+    fs::remove(scenario_note(run).parent_path(), ignored);
 }
 
 CheckpointManifest read_manifest(fs::path const& run, std::uint32_t number) {
@@ -224,9 +242,9 @@ void verify_file(fs::path const& checkpoint, FileFacts const& expected) {
 
 void verify_inputs(fs::path const& run, CheckpointManifest const& manifest) {
     auto const folder = checkpoints_of(run) / checkpoint_name(manifest.number);
-    auto const path = run / "scenario.yaml";
+    auto const path = scenario_note(run);
     std::ifstream file(path, std::ios::binary);
-    ORRERY_VALIDATE(static_cast<bool>(file), "cannot read {} (a run leaves it beside its checkpoints)", path.string());
+    ORRERY_VALIDATE(static_cast<bool>(file), "cannot read {} (a run leaves it beside its parts)", path.string());
     std::string const found{std::istreambuf_iterator<char>(file), {}};
     auto const wanted = resolved_text(manifest.loaded);
     ORRERY_VALIDATE(found == wanted,

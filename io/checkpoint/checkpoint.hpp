@@ -43,13 +43,20 @@ std::filesystem::path checkpoints_of(std::filesystem::path const& run);
 std::string checkpoint_name(std::uint32_t number);
 std::filesystem::path state_path(std::filesystem::path const& checkpoint, std::uint32_t process);
 
-// Where the files of a checkpoint are written before it is published; emptied.
-std::filesystem::path begin_checkpoint(std::filesystem::path const& run, std::uint32_t number);
+// Where the files of a checkpoint are written before it is published, by all processes once one has begun it.
+std::filesystem::path unpublished_checkpoint(std::filesystem::path const& run, std::uint32_t number);
+void begin_checkpoint(std::filesystem::path const& run, std::uint32_t number);
 // Once all files are on the disk. Afterwards the checkpoints older than the newest two are removed.
 void publish_checkpoint(std::filesystem::path const& run, CheckpointManifest const& manifest);
 
 // Numbers of the published checkpoints, newest first.
 std::vector<std::uint32_t> published_checkpoints(std::filesystem::path const& run);
+
+// DIR/parts/scenario.yaml: what its parts and checkpoints belong to.
+void note_scenario(std::filesystem::path const& run, LoadedScenario const& loaded);
+
+// Removes what only a run that goes on needs: its checkpoints, and that note with its folder once it is empty.
+void forget_run(std::filesystem::path const& run);
 
 // Refuses, with an InputError that names the checkpoint, what is damaged or of another program, scenario or run.
 CheckpointManifest read_manifest(std::filesystem::path const& run, std::uint32_t number);

@@ -3,6 +3,7 @@
 
 #include "core/check.hpp"
 
+#include <cstdio>
 #include <sstream>
 
 namespace orrery {
@@ -45,6 +46,15 @@ std::filesystem::path part_path(std::filesystem::path const& directory, std::uin
 std::filesystem::path tail_path(std::filesystem::path const& part) {
     auto path = part;
     return path.replace_extension(".tail");
+}
+
+void remove_parts_from_leg(std::filesystem::path const& directory, std::uint32_t leg) {
+    std::error_code ignored;
+    for (auto const& entry : std::filesystem::directory_iterator(directory / "parts", ignored)) {
+        std::uint32_t found = 0;
+        if (std::sscanf(entry.path().filename().c_str(), "l%u.p", &found) == 1 && found >= leg)
+            std::filesystem::remove(entry.path(), ignored);
+    }
 }
 
 void write_setup(hdf5::Object& part, PartSetup const& setup) {

@@ -36,6 +36,9 @@ struct PartSetup {
 std::filesystem::path part_path(std::filesystem::path const& directory, std::uint32_t leg, std::uint32_t process);
 std::filesystem::path tail_path(std::filesystem::path const& part);
 
+// Parts of this leg and later ones.
+void remove_parts_from_leg(std::filesystem::path const& directory, std::uint32_t leg);
+
 // As attributes of the part. Earlier parts stand there without their folder, so that it can be moved.
 void write_setup(hdf5::Object& part, PartSetup const& setup);
 PartSetup read_setup(hdf5::Object const& part, std::filesystem::path const& path);
