@@ -61,7 +61,7 @@ std::vector<PartSource> all_parts(World const& world, Leg const& leg) {
     return parts;
 }
 
-// The loop, from wherever the leg begins. What is refused before anything was simulated leaves nothing behind.
+// The loop, from wherever the leg begins. A run whose input turns out to be bad leaves nothing behind.
 RunOutcome run_loop(World const& world, Leg const& leg, Simulation& simulation) {
     try {
         if (!leg.from) return simulation.loop().run();
@@ -72,8 +72,10 @@ RunOutcome run_loop(World const& world, Leg const& leg, Simulation& simulation) 
         return simulation.run_from(
             files,
             {.windows = leg.from->windows, .events = leg.from->events, .last = Time::from_ps(leg.from->simulated_ps)});
+    } catch (StorageError const&) {
+        throw;
     } catch (InputError const&) {  // on every process alike
-        if (simulation.loop().progress().events > 0) throw;
+        if (leg.from) throw;
         world.barrier();
         std::error_code ignored;
         if (world.root()) fs::remove_all(leg.run / "parts", ignored);

@@ -95,7 +95,7 @@ void sync_folder(fs::path const& folder) {
 }
 
 void ensure_gone_or_made(std::error_code const& error, fs::path const& path) {
-    ORRERY_VALIDATE(!error, "cannot write {} ({})", path.string(), error.message());
+    if (error) throw StorageError(fmt::format("cannot write {} ({})", path.string(), error.message()));
 }
 
 fs::path scenario_note(fs::path const& run) {

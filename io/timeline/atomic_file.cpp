@@ -13,7 +13,7 @@ namespace orrery {
 namespace {
 
 [[noreturn]] void fail(std::filesystem::path const& path) {
-    throw InputError(fmt::format("cannot write {} ({})", path.string(), std::strerror(errno)));
+    throw StorageError(fmt::format("cannot write {} ({})", path.string(), std::strerror(errno)));
 }
 
 class Descriptor {
