@@ -24,6 +24,7 @@ Examples:
   orrery check SCENARIO --processes 8
   orrery compare-models scenarios/single_switch_ep8.yaml
   mpirun -n 4 orrery run SCENARIO --out results/four
+  orrery recover results/four
   orrery verify
 Exit codes: 0 complete, 1 internal error, 2 bad input, 3 the workload cannot finish,
             4 stopped by a limit or signal, 5 out of the memory limit.
@@ -32,6 +33,7 @@ Exit codes: 0 complete, 1 internal error, 2 bad input, 3 the workload cannot fin
 struct Arguments {
     RunArguments run;
     CheckArguments check;
+    RecoverArguments recover;
     ScenarioArguments compare;
     std::string until, memory_limit, walltime, flush_interval, flush_bytes;
 };
@@ -78,6 +80,14 @@ void add_check(CLI::App& app, Arguments& a) {
     check->add_flag("--links", a.check.links, "List the names of all links (for fabric.degrade)");
 }
 
+void add_recover(CLI::App& app, Arguments& a) {
+    auto* recover =
+        app.add_subcommand("recover", "Make one finished file, DIR/recovered.h5, of what a killed run left");
+    recover->add_option("DIR", a.recover.directory, "The --out directory of the run; its parts are only read")
+        ->required();
+    recover->add_flag("--force", a.recover.force, "Replace an earlier recovered.h5");
+}
+
 ExitCode dispatch(World const& world, CLI::App const& app, Arguments& a) {
     if (app.got_subcommand("run")) {
         using quantity::Dimension;
@@ -94,6 +104,7 @@ ExitCode dispatch(World const& world, CLI::App const& app, Arguments& a) {
             a.run.limits.memory_bytes = parse("--memory-limit", a.memory_limit, Dimension::size, "4GiB");
         return run_command(world, a.run);
     }
+    if (app.got_subcommand("recover")) return recover_command(world, a.recover);
     if (app.got_subcommand("check")) return check_command(world, a.check);
     if (app.got_subcommand("compare-models")) return compare_models_command(world, a.compare);
     if (app.got_subcommand("verify")) return verify_command(world);
@@ -129,6 +140,7 @@ int main(int argc, char** argv) {
     Arguments arguments;
     add_run(app, arguments);
     add_check(app, arguments);
+    add_recover(app, arguments);
     add_scenario(
         app.add_subcommand("compare-models", "Simulate a scenario with the flow and the packet model; show both"),
         arguments.compare);

@@ -34,6 +34,12 @@ struct RunArguments {
 
 ExitCode run_command(World const& world, RunArguments const& arguments);
 
+struct RecoverArguments {
+    std::filesystem::path directory;
+    bool force = false;  // replace an earlier recovery
+};
+ExitCode recover_command(World const& world, RecoverArguments const& arguments);
+
 struct CheckArguments {
     ScenarioArguments input;
     std::uint32_t processes = 1;  // to show the partition for

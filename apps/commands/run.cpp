@@ -9,6 +9,7 @@
 #include "apps/run/stop_signals.hpp"
 #include "io/scenario/quantity.hpp"
 #include "io/summary/screen.hpp"
+#include "io/timeline/about.hpp"
 #include "io/timeline/merge.hpp"
 #include "partitions/mpi_exchange.hpp"
 
@@ -26,7 +27,7 @@ void prepare_directory(fs::path const& out, bool force) {
     fs::create_directories(out, error);
     ORRERY_VALIDATE(!error, "cannot create {} ({}) choose another --out", out.string(), error.message());
     std::vector<std::string> found;
-    for (auto const name : {"run.h5", "summary.json", "parts"})
+    for (auto const name : {"run.h5", "summary.json", "recovered.h5", "parts"})
         if (fs::exists(out / name)) found.emplace_back(name);
     if (found.empty()) return;
     ORRERY_VALIDATE(force,
@@ -88,6 +89,7 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
 
     std::unique_ptr<PartWriter> part;
     all_or_none(world, [&] {
+        if (world.root()) write_about(out, make_manifest(job, arguments.command_line), fabric_tables(job));
         part = std::make_unique<PartWriter>(PartSetup{.directory = out,
                                                       .process = world.index(),
                                                       .processes = world.count(),

@@ -25,6 +25,10 @@ struct RunFacts {
     double wall_s = 0;
 };
 
+// What is known before the first event: no digest, no bytes on links.
+FabricTables fabric_tables(Job const& job);
+Manifest make_manifest(Job const& job, std::string const& command);
+
 // Collective.
 Report make_report(World const& world, Job const& job, Simulation& simulation, RunOutcome const& outcome,
                    RunFacts const& facts);
