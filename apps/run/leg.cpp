@@ -142,7 +142,7 @@ ExitCode simulate_leg(World const& world, Job const& job, Leg const& leg, Launch
                     {.parts = finished ? PartsAfterwards::removed : PartsAfterwards::kept});
         report.summary.wall_s = leg.earlier.wall_s + wall.seconds();
         write_summary_json(leg.run / "summary.json", report.summary);
-        if (finished) forget_run(leg.run);
+        if (finished) remove_checkpoints(leg.run);
     });
     auto const code = exit_code_of(outcome.reason, world.broadcast(report.summary.complete ? "1" : "0") == "1");
     if (!world.root()) return code;

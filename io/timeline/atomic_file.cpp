@@ -47,6 +47,12 @@ void replace_file(std::filesystem::path const& path, std::span<std::byte const> 
     publish_file(temporary, path);
 }
 
+void make_directory(std::filesystem::path const& path) {
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    ORRERY_VALIDATE(!error, "cannot create directory {} ({})", path.string(), error.message());
+}
+
 void sync_file(std::filesystem::path const& path) {
     Descriptor const file(path, O_RDONLY);
     if (::fsync(file.get()) != 0) fail(path);
