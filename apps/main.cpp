@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one program: parses the command line and turns every failure into one sentence and an exit code.
 #include "apps/commands/command.hpp"
+#include "apps/run/deadline.hpp"
 #include "core/check.hpp"
 #include "io/scenario/quantity.hpp"
 #include "io/timeline/hdf5.hpp"
@@ -33,7 +34,7 @@ struct Arguments {
     RunArguments run;
     CheckArguments check;
     ScenarioArguments compare;
-    std::string until, memory_limit, walltime;
+    std::string until, memory_limit, walltime, stall_limit, hang_limit;
 };
 
 std::int64_t parse(std::string const& option, std::string const& text, quantity::Dimension dimension,
@@ -61,8 +62,14 @@ void add_run(CLI::App& app, Arguments& a) {
     run->add_option("--partition", a.run.partition, "blocks, metis, round_robin or random; never changes a result");
     run->add_option("--window", a.run.window, "Window width, at most the lookahead; never changes a result");
     run->add_option("--until", a.until, "Stop at this simulated time, e.g. 10ms");
-    run->add_option("--walltime", a.walltime, "Stop after this wall-clock time, e.g. 600s");
+    run->add_option(
+        "--walltime", a.walltime,
+        "End, files written, within this wall-clock time: 600s, HH:MM:SS; a Slurm job's end is known anyway");
     run->add_option("--max-events", a.run.limits.max_events, "Stop after this many events");
+    run->add_option("--stall-limit", a.stall_limit,
+                    "Give up when no operation has ended for this long in simulated time (default 600s)");
+    run->add_option("--hang-limit", a.hang_limit,
+                    "Abort when another process has not been heard of for this long (default 600s)");
     run->add_option("--memory-limit", a.memory_limit, "Stop when a process exceeds its equal share of it, e.g. 4GiB");
 }
 
@@ -75,15 +82,16 @@ void add_check(CLI::App& app, Arguments& a) {
     check->add_flag("--links", a.check.links, "List the names of all links (for fabric.degrade)");
 }
 
-ExitCode dispatch(World const& world, CLI::App const& app, Arguments& a) {
+ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {
     if (app.got_subcommand("run")) {
         using quantity::Dimension;
         if (!a.until.empty()) a.run.limits.until = Time::from_ps(parse("--until", a.until, Dimension::time, "10ms"));
-        if (!a.walltime.empty())
-            a.run.limits.walltime_s =
-                static_cast<double>(parse("--walltime", a.walltime, Dimension::time, "600s")) * 1e-12;
+        if (!a.walltime.empty()) a.run.limits.walltime_s = parse_walltime("--walltime", a.walltime);
+        if (!a.stall_limit.empty())
+            a.run.limits.stall = Time::from_ps(parse("--stall-limit", a.stall_limit, Dimension::time, "600s"));
         if (!a.memory_limit.empty())
             a.run.limits.memory_bytes = parse("--memory-limit", a.memory_limit, Dimension::size, "4GiB");
+        if (!a.hang_limit.empty()) world.set_hang_limit(parse_walltime("--hang-limit", a.hang_limit));
         return run_command(world, a.run);
     }
     if (app.got_subcommand("check")) return check_command(world, a.check);
@@ -93,7 +101,7 @@ ExitCode dispatch(World const& world, CLI::App const& app, Arguments& a) {
     return reference_command(world);
 }
 
-ExitCode guarded(World const& world, CLI::App const& app, Arguments& a) {
+ExitCode guarded(World& world, CLI::App const& app, Arguments& a) {
     auto const fail = [&](ExitCode code, char const* what) {
         if (world.root()) fmt::print(stderr, "{}\n", what);
         return code;
@@ -128,7 +136,7 @@ int main(int argc, char** argv) {
     app.add_subcommand("doctor", "Check MPI, HDF5, scratch space and cores");
     app.add_subcommand("reference", "Print the scenario reference (docs/scenario.md)");
     for (int i = 0; i < argc; ++i) arguments.run.command_line += fmt::format("{}{}", i == 0 ? "" : " ", argv[i]);
-    World const world(argc, argv);
+    World world(argc, argv);
     try {
         app.parse(argc, argv);
     } catch (CLI::ParseError const& error) {

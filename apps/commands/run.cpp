@@ -4,8 +4,8 @@
 #include "apps/run/agree.hpp"
 #include "apps/run/job.hpp"
 #include "apps/run/report.hpp"
-#include "apps/run/simulation.hpp"
 #include "apps/run/signals.hpp"
+#include "apps/run/simulation.hpp"
 #include "io/scenario/quantity.hpp"
 #include "io/summary/screen.hpp"
 #include "io/timeline/merge.hpp"
@@ -58,6 +58,19 @@ Time window_of(RunArguments const& arguments, Job const& job) {
     return width;
 }
 
+std::vector<ProcessStatus> gather(World const& world, ProcessStatus const& mine) {
+    return ProcessStatus::from_words(world.gather(mine.words()));
+}
+
+// The user's limits, and the end of the Slurm job if that comes earlier; process 0 asks for all.
+RunLimits limits_of(World const& world, RunArguments const& arguments) {
+    auto limits = arguments.limits;
+    auto const left = world.root() ? slurm_seconds_left() : std::nullopt;
+    auto const end = world.broadcast(left ? fmt::format("{}", program_seconds() + *left) : std::string{});
+    if (!end.empty()) limits.walltime_s = std::min(std::stod(end), limits.walltime_s.value_or(std::stod(end)));
+    return limits;
+}
+
 ExitCode exit_code_of(RunOutcome const& outcome, bool complete) {
     switch (outcome.reason) {
         case StopReason::memory:
@@ -69,10 +82,17 @@ ExitCode exit_code_of(RunOutcome const& outcome, bool complete) {
     }
 }
 
+// Collective. What the unfinished ranks of all processes wait for, on process 0.
+std::string waiting_text(World const& world, Simulation const& simulation) {
+    std::string mine, all;
+    for (auto const& line : simulation.waiting()) mine += "  " + line + "\n";
+    for (auto const& text : world.gather(mine)) all += text;
+    return all;
+}
+
 }  // namespace
 
 ExitCode run_command(World const& world, RunArguments const& arguments) {
-    WallClock const wall;
     watch_signals();
     Job const job(load_scenario(arguments.input.scenario, arguments.input.sets));
     auto const width = window_of(arguments, job);
@@ -86,6 +106,7 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
         if (world.root()) prepare_directory(out, arguments.force);
     });
     auto const progress = progress_of(world, arguments);
+    auto const limits = limits_of(world, arguments);
     if (progress != Progress::off)
         fmt::print(stderr, "{}: {} ranks on {}, {} process{}\n", job.scenario().name(), job.ranks(),
                    job.fabric().kind(), world.count(), world.count() == 1 ? "" : "es");
@@ -98,7 +119,10 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
     auto const exchange = make_exchange(world);
     Simulation simulation(
         job, partition.owner, *exchange, *part,
-        {.limits = arguments.limits, .progress = progress, .window_width = width, .flush = [&] { part->flush(); }});
+        {.limits = limits,
+         .progress = progress,
+         .window_width = width,
+         .hooks = {.flush = [&] { part->flush(); }, .gather = [&](auto const& mine) { return gather(world, mine); }}});
     RunOutcome outcome;
     try {
         outcome = simulation.run();
@@ -108,26 +132,26 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
         std::error_code ignored;
         if (world.root()) fs::remove_all(out / "parts", ignored);
         throw;
+    } catch (IncompleteError const& error) {  // alike, too: say who waits for what, keep what there is
+        all_or_none(world, [&] { part->close(); });
+        throw IncompleteError(fmt::format("{}\n{}", error.what(), waiting_text(world, simulation)));
     }
     all_or_none(world, [&] { part->close(); });
 
-    std::string waiting;
-    for (auto const& line : simulation.waiting()) waiting += "  " + line + "\n";
-    auto const waits = world.gather(outcome.reason == StopReason::finished ? waiting : std::string{});
+    auto const waits = outcome.reason == StopReason::finished ? waiting_text(world, simulation) : std::string{};
     auto report =
-        make_report(world, job, simulation, outcome, {.command = arguments.command_line, .wall_s = wall.seconds()});
+        make_report(world, job, simulation, outcome, {.command = arguments.command_line, .wall_s = program_seconds()});
     all_or_none(world, [&] {
         if (!world.root()) return;
         std::vector<fs::path> parts;
         for (std::uint32_t p = 0; p < world.count(); ++p) parts.push_back(part_path(out, static_cast<int>(p)));
         merge_parts(parts, out / "run.h5", report.manifest, report.tables);
-        report.summary.wall_s = wall.seconds();
+        report.summary.wall_s = program_seconds();
         write_summary_json(out / "summary.json", report.summary);
     });
     auto const code = exit_code_of(outcome, world.broadcast(report.summary.complete ? "1" : "0") == "1");
     if (!world.root()) return code;
-    for (auto const& text : waits)
-        if (!text.empty()) fmt::print(stderr, "The workload cannot finish:\n{}", text);
+    if (!waits.empty()) fmt::print(stderr, "The workload cannot finish:\n{}", waits);
     if (code == ExitCode::stopped || code == ExitCode::memory)
         fmt::print(stderr, "Stopped at {} simulated ({}); the timeline holds what was simulated until then.\n",
                    to_string(outcome.last), name_of(outcome.reason));

@@ -2,7 +2,9 @@
 // Once per window: progress for people, limits and signals for the loop, link bins for the timeline.
 #pragma once
 
+#include "apps/run/deadline.hpp"
 #include "apps/run/limits.hpp"
+#include "apps/run/process_status.hpp"
 #include "apps/run/run_sink.hpp"
 #include "core/window_loop.hpp"
 #include "netmodels/exchange/transfer_engine.hpp"
@@ -15,38 +17,59 @@ namespace orrery {
 
 enum class Progress : std::uint8_t { off, lines, terminal };
 
+// What takes part in a run beside its LPs; each may be left as it is.
+struct RunHooks {
+    std::function<void()> flush = [] {};                                       // makes what was streamed durable
+    std::function<double()> write_seconds = [] { return 0.0; };                // spent in writing so far
+    std::function<void(WindowReport const&)> checkpoint = [](auto const&) {};  // all processes, at one window boundary
+    std::function<double()> checkpoint_cost_s = [] { return 0.0; };            // of one more
+    GatherStatus gather = [](auto const&) { return std::vector<ProcessStatus>{}; };
+};
+
 class Heartbeat final : public WindowHook {
   public:
     struct Setup {
         Progress progress = Progress::off;  // of this process; only process 0 shows any
         RunLimits limits;
-        std::uint32_t processes = 1;
+        std::uint32_t process = 0, processes = 1;
         std::int64_t operations = 0;  // of all ranks
         Time link_bin;
-        std::function<void()> flush;  // makes what was streamed durable
-        // Called on every process at the same window boundary when one of them asked for a checkpoint.
-        std::function<void(WindowReport const&)> checkpoint = [](WindowReport const&) {};
+        RunHooks hooks;
     };
 
-    Heartbeat(Setup setup, std::vector<LinkTraffic*> traffic, RunSink& sink)
-        : setup_(std::move(setup)), traffic_(std::move(traffic)), sink_(&sink) {}
+    Heartbeat(Setup setup, std::vector<LinkTraffic*> traffic, RunSink& sink);
 
     Request at_window(WindowStatus const& status) override;
     void agreed(WindowReport const& all) override;
     // Closes every bin up to `now`, the open one included.
     void finish(Time now);
+    ProcessStatus status(WindowStatus const& window) const;
 
   private:
-    std::uint32_t signal_flags();
-    void show(WindowStatus const& status, double wall) const;
+    std::uint32_t signal_flags(double wall);
+    std::uint32_t limit_flags(double wall) const;
+    double writing_cost_s(double wall) const;
+    void watch_progress(WindowStatus const& status);
+    std::string progress_text(WindowReport const& all, double wall) const;
+    void show(WindowReport const& all, double wall);
     void emit_bins(Time until);
+
+    struct Mark {  // where the run stood at some moment
+        double wall = 0;
+        std::int64_t events = 0, operations = 0;
+    };
 
     Setup setup_;
     std::vector<LinkTraffic*> traffic_;
     RunSink* sink_;
-    WallClock clock_;
-    std::int64_t bins_closed_ = 0;
-    double next_show_ = 0.5, next_look_ = 0, next_flush_ = 10;
+    Deadline deadline_;
+    WindowStatus now_;                  // of the window handled last
+    std::vector<ProcessStatus> board_;  // process 0: as gathered last
+    double board_wall_ = 0;
+    Mark start_, shown_;
+    std::int64_t progress_ = -1, bins_closed_ = 0;
+    Time progress_at_;
+    double next_look_ = 0, next_flush_, next_beat_;
     double deaf_until_ = 0;  // to signals that the loop goes on after
 };
 

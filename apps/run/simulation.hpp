@@ -25,7 +25,7 @@ class Simulation {
         RunLimits limits;
         Progress progress = Progress::off;
         Time window_width;  // zero: the lookahead
-        std::function<void()> flush = [] {};
+        RunHooks hooks;
     };
 
     // Builds the LPs that `owner` gives to exchange.index().
