@@ -80,8 +80,8 @@ void Deadline::window_ended(double now) {
 }
 
 // A machine that stood still for a moment looks like one long window: it may not eat more than an eighth of the time.
-double Deadline::margin(double writing_s) const {
-    return ending_s_ + 1.25 * writing_s + std::min(2 * longest_window_, end_s_.value_or(0) / 8);
+double Deadline::margin(double writing_s, double slowness) const {
+    return slowness * (ending_s_ + 1.5 * writing_s) + std::min(2 * longest_window_, end_s_.value_or(0) / 8);
 }
 
 }  // namespace orrery

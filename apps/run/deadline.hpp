@@ -24,8 +24,11 @@ class Deadline {
 
     void window_begins(double now) { began_ = now; }
     void window_ended(double now);
-    bool due(double now, double writing_s) const { return end_s_ && now + margin(writing_s) >= *end_s_; }
-    double margin(double writing_s) const;
+    // `slowness`: wall clock that this process needs for one second of CPU; other work on its cores makes it slow.
+    bool due(double now, double writing_s, double slowness) const {
+        return end_s_ && now + margin(writing_s, slowness) >= *end_s_;
+    }
+    double margin(double writing_s, double slowness) const;
 
   private:
     std::optional<double> end_s_;

@@ -12,7 +12,7 @@ namespace orrery {
 namespace {
 
 constexpr double look_s = 0.05;  // between looks at limits that cost a system call
-constexpr double alone_s = 0.3, with_launcher_s = 1.2;
+constexpr double alone_s = 0.5, with_launcher_s = 1.5;
 constexpr double first_beat_s = 0.5, flush_s = 10;
 
 }  // namespace
@@ -33,7 +33,8 @@ WindowHook::Request Heartbeat::at_window(WindowStatus const& status) {
     deadline_.window_ended(wall);
     deadline_.window_begins(wall);
     now_ = status;
-    if (start_.wall == 0 && status.window.index >= 0) start_ = shown_ = {wall, status.events, status.all.load};
+    if (start_.wall == 0 && status.window.index >= 0)
+        start_ = shown_ = {wall, cpu_seconds(), status.events, status.all.load};
     auto const bin = status.window.begin.ps() / setup_.link_bin.ps();
     if (status.window.index >= 0 && bin > bins_closed_) {
         bins_closed_ = bin;
@@ -67,7 +68,9 @@ std::uint32_t Heartbeat::signal_flags(double wall) {
 std::uint32_t Heartbeat::limit_flags(double wall) const {
     std::uint32_t flags = 0;
     auto const& limits = setup_.limits;
-    if (deadline_.due(wall, writing_cost_s(wall))) flags |= window_flag::walltime;
+    auto const slowness =
+        std::clamp((wall - start_.wall - now_.sync_seconds) / std::max(look_s, cpu_seconds() - start_.cpu), 1.0, 3.0);
+    if (deadline_.due(wall, writing_cost_s(wall), slowness)) flags |= window_flag::walltime;
     if (limits.memory_bytes && peak_memory_bytes() > *limits.memory_bytes / setup_.processes)
         flags |= window_flag::memory;
     return flags;
@@ -149,7 +152,7 @@ void Heartbeat::show(WindowReport const& all, double wall) {
         fmt::print(stderr, "{}{}{}", terminal ? "\r\033[K" : "", progress_text(all, wall), terminal ? "" : "\n");
         std::fflush(stderr);
     }
-    shown_ = {wall, now_.events + all.events, all.load};
+    shown_ = {wall, cpu_seconds(), now_.events + all.events, all.load};
 }
 
 void Heartbeat::emit_bins(Time until) {

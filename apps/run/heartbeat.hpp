@@ -55,7 +55,7 @@ class Heartbeat final : public WindowHook {
     void emit_bins(Time until);
 
     struct Mark {  // where the run stood at some moment
-        double wall = 0;
+        double wall = 0, cpu = 0;
         std::int64_t events = 0, operations = 0;
     };
 
