@@ -12,7 +12,7 @@ namespace orrery {
 namespace {
 
 constexpr double look_s = 0.05;  // between looks at limits that cost a system call
-constexpr double alone_s = 0.5, with_launcher_s = 1.5;
+constexpr double alone_s = 0.5, with_launcher_s = 2.5;
 constexpr double first_beat_s = 0.5, flush_s = 10;
 
 }  // namespace
