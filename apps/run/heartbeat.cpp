@@ -13,7 +13,7 @@ namespace {
 
 constexpr double look_s = 0.05;  // between looks at limits that cost a system call
 constexpr double alone_s = 0.5, with_launcher_s = 2.5;
-constexpr double first_beat_s = 0.5, flush_s = 10;
+constexpr double first_beat_s = 0.5;
 
 }  // namespace
 
@@ -24,7 +24,6 @@ Heartbeat::Heartbeat(Setup setup, std::vector<LinkTraffic*> traffic, RunSink& si
       deadline_(setup_.limits.walltime_s, setup_.processes > 1 ? with_launcher_s : alone_s) {
     auto const now = program_seconds();
     deadline_.window_begins(now);
-    next_flush_ = now + flush_s;
     next_beat_ = now + first_beat_s;
 }
 
@@ -40,17 +39,16 @@ WindowHook::Request Heartbeat::at_window(WindowStatus const& status) {
         bins_closed_ = bin;
         emit_bins(Time::from_ps(bin * setup_.link_bin.ps()));
     }
+    if (status.window.index >= 0) complete_until_ = std::max(complete_until_, status.window.begin - setup_.row_delay);
     watch_progress(status);
     Request request{.flags = signal_flags(wall), .load = sink_->operations()};
     if (setup_.limits.max_events && status.events >= *setup_.limits.max_events) request.flags |= window_flag::walltime;
+    if (status.window.index >= 0 && setup_.checkpoint_due(status)) request.flags |= window_flag::checkpoint;
 
     if (wall < next_look_) return request;
     next_look_ = wall + look_s;
     request.flags |= limit_flags(wall);
-    if (wall >= next_flush_) {
-        next_flush_ = wall + flush_s;
-        setup_.hooks.flush();
-    }
+    setup_.stream(complete_until_);
     if (setup_.process == 0 && wall >= next_beat_) {
         next_beat_ = wall + (setup_.progress == Progress::terminal ? 1 : 10);
         request.flags |= window_flag::heartbeat;
@@ -82,7 +80,7 @@ double Heartbeat::writing_cost_s(double wall) const {
     auto rows = static_cast<double>(sink_->rows());
     if (!board_.empty())
         rows = std::max(rows, static_cast<double>(total_rows(board_)) * wall / std::max(board_wall_, first_beat_s));
-    return setup_.hooks.checkpoint_cost_s() + rows * seconds_per_row;
+    return setup_.checkpoint_cost_s() + rows * seconds_per_row;
 }
 
 // Sees only what all processes see alike, so that all of them give up in the same window.
@@ -100,22 +98,24 @@ void Heartbeat::watch_progress(WindowStatus const& status) {
             to_string(since), to_string(progress_at_), to_string(setup_.limits.stall)));
 }
 
-ProcessStatus Heartbeat::status(WindowStatus const& window) const {
-    auto const writing = setup_.hooks.write_seconds();
-    return {.events = window.local_events,
-            .pending = window.pending,
+ProcessStatus Heartbeat::status(RunOutcome const& outcome) const {
+    auto const writing = setup_.writing();
+    return {.events = outcome.local_events,
+            .pending = now_.pending,
             .rows = sink_->rows(),
             .memory_bytes = peak_memory_bytes(),
-            .busy_s = std::max(0.0, window.busy_seconds - writing),
-            .sync_s = window.sync_seconds,
-            .write_s = writing};
+            .busy_s = std::max(0.0, outcome.busy_seconds - writing.within_busy),
+            .sync_s = outcome.sync_seconds,
+            .write_s = writing.within_busy + writing.beside};
 }
 
 void Heartbeat::agreed(WindowReport const& all) {
-    if (all.flags & window_flag::checkpoint) setup_.hooks.checkpoint(all);
+    if (all.flags & window_flag::checkpoint) setup_.checkpoint();
     if (all.flags & (window_flag::status | window_flag::heartbeat)) {
-        board_ = setup_.hooks.gather(status(now_));
-        if (board_.empty()) board_ = {status(now_)};
+        auto const mine = status(
+            {.local_events = now_.local_events, .busy_seconds = now_.busy_seconds, .sync_seconds = now_.sync_seconds});
+        board_ = setup_.gather(mine);
+        if (board_.empty()) board_ = {mine};
         board_wall_ = program_seconds();
     }
     if (setup_.process == 0 && (all.flags & window_flag::heartbeat)) show(all, board_wall_);

@@ -17,13 +17,9 @@ namespace orrery {
 
 enum class Progress : std::uint8_t { off, lines, terminal };
 
-// What takes part in a run beside its LPs; each may be left as it is.
-struct RunHooks {
-    std::function<void()> flush = [] {};                                       // makes what was streamed durable
-    std::function<double()> write_seconds = [] { return 0.0; };                // spent in writing so far
-    std::function<void(WindowReport const&)> checkpoint = [](auto const&) {};  // all processes, at one window boundary
-    std::function<double()> checkpoint_cost_s = [] { return 0.0; };            // of one more
-    GatherStatus gather = [](auto const&) { return std::vector<ProcessStatus>{}; };
+// Wall clock that went into files: what LPs wrote while they were busy, and flushes and checkpoints beside that.
+struct WriteSeconds {
+    double within_busy = 0, beside = 0;
 };
 
 class Heartbeat final : public WindowHook {
@@ -34,7 +30,16 @@ class Heartbeat final : public WindowHook {
         std::uint32_t process = 0, processes = 1;
         std::int64_t operations = 0;  // of all ranks
         Time link_bin;
-        RunHooks hooks;
+        Time row_delay;  // rows reach the sink at most this much simulated time late
+        // Asked twenty times a second; every row with a time before `complete_until` has reached the sink.
+        std::function<void(Time complete_until)> stream;
+        // Asked in every window; true: all processes take a checkpoint behind it.
+        std::function<bool(WindowStatus const&)> checkpoint_due;
+        // Called on every process at the same window boundary when one of them asked for a checkpoint.
+        std::function<void()> checkpoint;
+        std::function<double()> checkpoint_cost_s;  // of one more
+        std::function<WriteSeconds()> writing;      // so far
+        GatherStatus gather;
     };
 
     Heartbeat(Setup setup, std::vector<LinkTraffic*> traffic, RunSink& sink);
@@ -43,7 +48,10 @@ class Heartbeat final : public WindowHook {
     void agreed(WindowReport const& all) override;
     // Closes every bin up to `now`, the open one included.
     void finish(Time now);
-    ProcessStatus status(WindowStatus const& window) const;
+    // Every row of this process with a time before it has reached the sink.
+    Time complete_until() const { return complete_until_; }
+    // Of this process, as of the end of a loop.
+    ProcessStatus status(RunOutcome const& outcome) const;
 
   private:
     std::uint32_t signal_flags(double wall);
@@ -68,8 +76,8 @@ class Heartbeat final : public WindowHook {
     double board_wall_ = 0;
     Mark start_, shown_;
     std::int64_t progress_ = -1, bins_closed_ = 0;
-    Time progress_at_;
-    double next_look_ = 0, next_flush_, next_beat_;
+    Time progress_at_, complete_until_;
+    double next_look_ = 0, next_beat_;
     double deaf_until_ = 0;  // to signals that the loop goes on after
 };
 

@@ -4,6 +4,7 @@
 
 #include "core/units.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -21,5 +22,13 @@ double cpu_seconds();              // of this process, user and system
 std::int64_t peak_memory_bytes();  // of this process, highest so far
 
 double program_seconds();  // wall clock since this program started
+
+class WallClock {
+  public:
+    double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+  private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 }  // namespace orrery

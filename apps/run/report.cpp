@@ -253,8 +253,8 @@ Report make_report(World const& world, Job const& job, Simulation& simulation, R
     summary.processes = world.count();
     summary.simulated_time_s = outcome.last.seconds();
     summary.step_time_s = finish.seconds();
-    summary.wall_s = facts.wall_s;
-    summary.cpu_s = static_cast<double>(sums[8]) * 1e-6;
+    summary.wall_s = facts.earlier_wall_s + facts.wall_s;
+    summary.cpu_s = facts.earlier_cpu_s + static_cast<double>(sums[8]) * 1e-6;
     summary.peak_rss_bytes = sums[7];
     summary.events = outcome.events;
     summary.flows = sums[0];

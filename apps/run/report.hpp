@@ -23,6 +23,7 @@ struct Report {
 struct RunFacts {
     std::string command;
     double wall_s = 0;
+    double earlier_wall_s = 0, earlier_cpu_s = 0;  // of the legs before
 };
 
 // Collective.

@@ -25,7 +25,12 @@ class Simulation {
         RunLimits limits;
         Progress progress = Progress::off;
         Time window_width;  // zero: the lookahead
-        RunHooks hooks;
+        std::function<void(Time complete_until)> stream = [](Time) {};
+        std::function<bool(WindowStatus const&)> checkpoint_due = [](WindowStatus const&) { return false; };
+        std::function<void()> checkpoint = [] {};
+        std::function<double()> checkpoint_cost_s = [] { return 0.0; };
+        std::function<WriteSeconds()> writing = [] { return WriteSeconds{}; };
+        GatherStatus gather = [](auto const&) { return std::vector<ProcessStatus>{}; };
     };
 
     // Builds the LPs that `owner` gives to exchange.index().
@@ -35,9 +40,17 @@ class Simulation {
     // To the end or to a limit; then the rows that sum over the run have been emitted as well.
     RunOutcome run();
 
+    // Where nothing is in flight (WindowLoop::save): the LPs of this process, and what it has summed up.
+    void save(StateSaver& saver);
+    // Instead of run(): goes on from what `processes` processes saved, of which this one takes the sums of those given.
+    void add_sums(StateSource& source, std::uint32_t process);
+    RunOutcome run_from(StateSource& source, LoopProgress const& progress);
+
     // For drivers that step several simulations in one process.
     WindowLoop& loop() { return *loop_; }
     RunOutcome close();
+    // Every row of this process with a time before it has been emitted.
+    Time complete_until() const;
 
     // What this process counted.
     struct Share {

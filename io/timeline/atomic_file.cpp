@@ -47,11 +47,13 @@ void replace_file(std::filesystem::path const& path, std::span<std::byte const> 
     publish_file(temporary, path);
 }
 
+void sync_file(std::filesystem::path const& path) {
+    Descriptor const file(path, O_RDONLY);
+    if (::fsync(file.get()) != 0) fail(path);
+}
+
 void publish_file(std::filesystem::path const& temporary, std::filesystem::path const& path) {
-    {
-        Descriptor const file(temporary, O_RDONLY);
-        if (::fsync(file.get()) != 0) fail(temporary);
-    }
+    sync_file(temporary);
     if (std::rename(temporary.c_str(), path.c_str()) != 0) fail(path);
 }
 

@@ -11,7 +11,10 @@ namespace orrery {
 // Writes PATH.tmp, syncs it to the disk and renames it. InputError with path and reason when that fails.
 void replace_file(std::filesystem::path const& path, std::span<std::byte const> content);
 
-// Syncs a finished file to the disk and gives it its final name.
+// Waits until everything written to the file so far is on the disk.
+void sync_file(std::filesystem::path const& path);
+
+// Syncs a finished file and gives it its final name.
 void publish_file(std::filesystem::path const& temporary, std::filesystem::path const& path);
 
 }  // namespace orrery

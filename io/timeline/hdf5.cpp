@@ -89,7 +89,14 @@ Handle uncached() {
 Handle file_access(Format format) {
     Handle access{H5Pcreate(H5P_FILE_ACCESS), H5Pclose};
     H5Pset_fapl_sec2(access.id());
-    if (format == Format::streaming) H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110);
+    if (format == Format::compatible) return access;
+    H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110);
+    H5AC_cache_config_t cache{};
+    cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+    H5Pget_mdc_config(access.id(), &cache);
+    cache.max_size = streaming_metadata_bytes;
+    cache.initial_size = std::min(cache.initial_size, cache.max_size);
+    H5Pset_mdc_config(access.id(), &cache);
     return access;
 }
 

@@ -18,11 +18,14 @@ namespace orrery::hdf5 {
 
 using RawId = std::int64_t;  // HDF5's hid_t
 
-// Owns one HDF5 identifier of any sort.
 // True once HDF5 could not close something (a full disk). HDF5 1.10.8 then crashes when it closes it again at the end
 // of MPI or of the program, so the program must leave without either.
 bool closing_failed();
 
+// What HDF5 keeps of a streaming file beside its rows: indices of chunks and headers.
+inline constexpr std::int64_t streaming_metadata_bytes = std::int64_t{4} << 20;
+
+// Owns one HDF5 identifier of any sort.
 class Handle {
   public:
     using Closer = int (*)(RawId);

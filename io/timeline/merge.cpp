@@ -12,14 +12,15 @@
 namespace orrery {
 namespace {
 
-using Paths = std::vector<std::filesystem::path>;
+using Sources = std::vector<PartSource>;
 
-void remove_parts(Paths const& parts) {
+void remove_parts(Sources const& parts) {
     std::error_code ignored;
     for (auto const& part : parts) {
-        std::filesystem::remove(part, ignored);
-        std::filesystem::remove(tail_path(part), ignored);
+        std::filesystem::remove(part.path, ignored);
+        std::filesystem::remove(tail_path(part.path), ignored);
     }
+    std::filesystem::remove(parts.front().path.parent_path(), ignored);  // only when it is empty
 }
 
 // Removes files that are not wanted beyond a scope, whichever way it is left.
@@ -35,31 +36,32 @@ class ScratchFiles {
     void add(std::filesystem::path path) { paths_.push_back(std::move(path)); }
 
   private:
-    Paths paths_;
+    std::vector<std::filesystem::path> paths_;
 };
 
-std::vector<PartReader> open_parts(std::span<std::filesystem::path const> paths) {
+std::vector<PartReader> open_parts(std::span<PartSource const> sources) {
     std::vector<PartReader> parts;
-    for (auto const& path : paths) {
-        auto const& part = parts.emplace_back(path, hdf5::ReadMode::closed);
-        ORRERY_ENSURE(part.detail() == parts.front().detail(), "{} has detail {}, {} has {}", path.string(),
-                      part.detail(), paths.front().string(), parts.front().detail());
+    for (auto const& source : sources) {
+        auto const& part = parts.emplace_back(source);
+        auto const& first = parts.front();
+        ORRERY_ENSURE(part.setup().detail == first.setup().detail, "{} has detail {}, {} has {}", part.path().string(),
+                      name_of(part.setup().detail), first.path().string(), name_of(first.setup().detail));
     }
     return parts;
 }
 
 // Merges groups of parts until at most `fan_in` are left.
-Paths reduce_fan_in(Paths parts, std::size_t fan_in, ScratchFiles& intermediate) {
+Sources reduce_fan_in(Sources parts, std::size_t fan_in, ScratchFiles& intermediate) {
     for (int pass = 1; parts.size() > fan_in; ++pass) {
-        Paths merged;
+        Sources merged;
         for (std::size_t first = 0; first < parts.size(); first += fan_in) {
             auto const group = std::span(parts).subspan(first, std::min(fan_in, parts.size() - first));
-            auto const path = parts.front().parent_path() / fmt::format("m{}-{:04}.h5", pass, merged.size());
-            merged.push_back(path);
+            auto const path = parts.front().path.parent_path() / fmt::format("m{}-{:04}.h5", pass, merged.size());
+            merged.push_back({path});
             intermediate.add(path);
             auto const inputs = open_parts(group);
-            auto out = hdf5::File::create(path, hdf5::Format::compatible);
-            out.set_attribute("detail", inputs.front().detail());
+            auto out = hdf5::File::create(path, hdf5::Format::streaming);  // what PartReader reads
+            write_setup(out, inputs.front().setup());
             merge_tables(inputs, out);
             out.close();
         }
@@ -78,31 +80,29 @@ void write_entries(hdf5::Group& file, char const* name, char const* long_name,
 
 }  // namespace
 
-void merge_parts(std::vector<std::filesystem::path> const& parts, std::filesystem::path const& run_h5,
-                 Manifest const& manifest, FabricTables const& fabric, MergeLimits const& limits) {
-    ORRERY_ENSURE(!parts.empty() && limits.fan_in >= 2, "{} parts, fan-in {}", parts.size(), limits.fan_in);
+void merge_parts(std::vector<PartSource> const& parts, std::filesystem::path const& run_h5, Manifest const& manifest,
+                 FabricTables const& fabric, MergeOptions const& options) {
+    ORRERY_ENSURE(!parts.empty() && options.fan_in >= 2, "{} parts, fan-in {}", parts.size(), options.fan_in);
     auto temporary = run_h5;
     temporary += ".tmp";
     ScratchFiles unfinished;
     unfinished.add(temporary);
     {
         ScratchFiles intermediate;
-        auto const inputs = open_parts(reduce_fan_in(parts, limits.fan_in, intermediate));
+        auto const inputs = open_parts(reduce_fan_in(parts, options.fan_in, intermediate));
         auto out = hdf5::File::create(temporary, hdf5::Format::compatible);
         out.set_attribute("format", "orrery timeline");
         out.set_attribute("format_version", std::int64_t{1});
-        out.set_attribute("detail", inputs.front().detail());
+        out.set_attribute("detail", name_of(inputs.front().setup().detail));
         merge_tables(inputs, out);
-        write_fabric(out, fabric, limits.all_bundles);
+        write_fabric(out, fabric, options.all_bundles);
         write_entries(out, "manifest", "where the result comes from; equal for every process count", manifest.manifest);
         write_entries(out, "run", "this execution; may differ between two runs of one scenario", manifest.run);
         write_entries(out, "summary", "totals of the result; equal for every process count", manifest.summary);
         out.close();
     }
     publish_file(temporary, run_h5);
-    remove_parts(parts);
-    std::error_code ignored;
-    std::filesystem::remove(parts.front().parent_path(), ignored);  // only when it is empty
+    if (options.parts == PartsAfterwards::removed) remove_parts(parts);
 }
 
 }  // namespace orrery

@@ -2,7 +2,8 @@
 // The k-way merge of sorted parts, in bounded memory. Internal to the timeline.
 #pragma once
 
-#include "io/timeline/part.hpp"
+#include "io/timeline/part_reader.hpp"
+#include "io/timeline/table_writer.hpp"
 
 #include <span>
 

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "io/timeline/part_reader.hpp"
+
 #include "core/check.hpp"
-#include "io/timeline/part.hpp"
 
 #include <algorithm>
 
 namespace orrery {
 
-PartReader::PartReader(std::filesystem::path const& path, hdf5::ReadMode mode)
-    : path_(path), file_(hdf5::File::open(path, mode)) {
-    detail_ = std::get<std::string>(file_.attribute("detail"));
-    // The tail before the row counts: a chunk that is completed in between then hides the tail, not the other way.
-    auto tail = mode == hdf5::ReadMode::live ? read_tail(tail_path(path)) : std::nullopt;
+// The tail before the file: a chunk that is completed in between then hides the tail, not the other way.
+PartReader::PartReader(PartSource const& source) : PartReader(source, read_tail(tail_path(source.path))) {}
+
+PartReader::PartReader(PartSource const& source, std::optional<Tail> tail)
+    : path_(source.path), file_(hdf5::File::open(path_, hdf5::ReadMode::live)), setup_(read_setup(file_, path_)) {
+    if (tail) {
+        complete_until_ = tail->note.complete_until;
+        flushed_at_ = tail->note.written_at;
+    }
+    bool const closed = tail && tail->note.state == TailNote::State::closed;
     for (std::size_t t = 0; t < timeline_tables().size(); ++t) {
         auto const& table = timeline_tables()[t];
         auto const group = file_.open_group(table.name);
@@ -22,17 +28,50 @@ PartReader::PartReader(std::filesystem::path const& path, hdf5::ReadMode mode)
         }
         // Columns of one table are written one after the other: a killed writer leaves some a chunk longer.
         entry.in_file = std::ranges::min_element(entry.columns, {}, &hdf5::Dataset::rows)->rows();
-        auto const longest = std::ranges::max_element(entry.columns, {}, &hdf5::Dataset::rows)->rows();
-        ORRERY_VALIDATE(mode == hdf5::ReadMode::live || longest == entry.in_file,
-                        "cannot use {} (its columns differ in length)", group.where());
         entry.rows = entry.in_file;
-        if (!tail) continue;
-        entry.tail = std::move((*tail)[t]);
-        ORRERY_VALIDATE(entry.tail.first_row <= entry.in_file,
-                        "cannot use {} (it holds {} rows and its tail starts at row {})", group.where(), entry.in_file,
-                        entry.tail.first_row);
-        entry.rows = std::max(entry.rows, entry.tail.first_row + entry.tail.rows.rows());
+        if (tail) {
+            entry.tail = std::move(tail->tables[t]);
+            ORRERY_VALIDATE(entry.tail.first_row <= entry.in_file && (!closed || entry.tail.first_row == entry.in_file),
+                            "cannot use {} (it holds {} rows and its tail starts at row {})", group.where(),
+                            entry.in_file, entry.tail.first_row);
+            entry.rows = std::max(entry.rows, entry.tail.first_row + entry.tail.rows.rows());
+        }
+        if (!source.rows) continue;
+        ORRERY_VALIDATE((*source.rows)[t] <= entry.rows, "cannot use {} (it holds {} rows and {} belong to the run)",
+                        group.where(), entry.rows, (*source.rows)[t]);
+        entry.rows = (*source.rows)[t];
     }
+}
+
+std::uint64_t PartReader::rows_before(TableId id, Time until) const {
+    if (until == Time::infinity()) return rows(id);
+    if (timeline_table(id).moment == Table::Moment::end_of_run) return 0;
+    std::uint64_t first = 0, count = rows(id);
+    while (count > 0) {
+        auto const half = count / 2;
+        if (time_of(id, first + half) < until) {
+            first += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return first;
+}
+
+Time PartReader::time_of(TableId id, std::uint64_t row) const {
+    auto const& table = timeline_table(id);
+    auto const& rows = tables_[static_cast<std::size_t>(id)];
+    RowBlock one(table, 1);
+    auto const c = table.moment_column;
+    if (row < rows.in_file) {
+        one.resize(1);
+        rows.columns[c].read(row, one.column(c));
+    } else {
+        one.append(rows.tail.rows, row - rows.tail.first_row, 1);
+    }
+    if (table.moment == Table::Moment::time) return Time::from_ps(one.at<std::int64_t>(c, 0));
+    return (static_cast<std::int64_t>(one.at<std::uint32_t>(c, 0)) + 1) * setup_.link_bin;
 }
 
 void PartReader::read(TableId id, std::uint64_t first, RowBlock& block) const {

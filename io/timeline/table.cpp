@@ -4,7 +4,7 @@
 
 #include "core/check.hpp"
 
-#include <array>
+#include <iterator>
 
 namespace orrery {
 namespace {
@@ -87,15 +87,18 @@ RowKey expert_load_key(RowBlock const& b, std::size_t row) {
 
 constexpr Table tables[] = {
     {"operations", "what each rank did, one row per operation", "end, rank, sequence", operation_columns, operation_key,
-     Detail::layers},
+     Detail::layers, Table::Moment::time, 1},
     {"collectives", "one row per collective operator and group", "last_end, domain, sequence", collective_columns,
-     collective_key, Detail::summary},
+     collective_key, Detail::summary, Table::Moment::time, 2},
     {"link_bins", "bytes per bundle and time bin, non-zero bins only", "bin, bundle", link_bin_columns, link_bin_key,
-     Detail::summary},
-    {"pairs", "payload from rank to rank over the whole run", "source, target", pair_columns, pair_key, Detail::full},
+     Detail::summary, Table::Moment::bin, 1},
+    {"pairs", "payload from rank to rank over the whole run", "source, target", pair_columns, pair_key, Detail::full,
+     Table::Moment::end_of_run, 0},
     {"expert_loads", "tokens per expert slot and layer", "group, layer, rank, slot", expert_load_columns,
-     expert_load_key, Detail::layers},
+     expert_load_key, Detail::layers, Table::Moment::end_of_run, 0},
 };
+
+static_assert(std::size(tables) == timeline_table_count);
 
 // Writes the fields of one row, in the order of the columns.
 template <class... Fields>
@@ -113,9 +116,21 @@ std::span<Table const> timeline_tables() {
     return tables;
 }
 
+std::int64_t row_bytes(Table const& table) {
+    std::size_t bytes = 0;
+    for (auto const& column : table.columns) bytes += hdf5::RowType{column.element}.size();
+    return static_cast<std::int64_t>(bytes);
+}
+
 char const* name_of(Detail detail) {
     static constexpr char const* names[] = {"summary", "layers", "full"};
     return names[static_cast<std::size_t>(detail)];
+}
+
+Detail detail_named(std::string_view name) {
+    for (auto const detail : {Detail::summary, Detail::layers, Detail::full})
+        if (name == name_of(detail)) return detail;
+    throw InputError(fmt::format("{} is no level of detail (there are summary, layers and full)", name));
 }
 
 std::vector<std::string> operation_kind_names() {

@@ -204,7 +204,7 @@ TEST_F(CommandLine, ASignalStopsWithFourAndLeavesTheTimeline) {
     // Hundreds of layers of heavy exchanges: far longer than the signal takes.
     for (int const signal : {SIGTERM, SIGINT}) {
         Program program({"run", shipped("cloudmatrix384_decode").string(), "--out", "o", "--force"}, directory_.path());
-        auto const part = directory_.path() / "o/parts/p0000.h5";
+        auto const part = directory_.path() / "o/parts/l000.p0000.h5";
         for (int i = 0; i < 600 && !fs::exists(part); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
         ::kill(program.pid(), signal);
@@ -248,6 +248,9 @@ TEST_F(CommandLine, CheckPrintsWhatTheScenarioMeansAndSimulatesNothing) {
     EXPECT_THAT(finished.out, HasSubstr("edges cut"));
     EXPECT_THAT(finished.out, HasSubstr("lookahead limited by"));
     EXPECT_THAT(finished.out, ContainsRegex("flows [0-9]+, events [0-9]+, operation rows [0-9]+, memory "));
+    EXPECT_THAT(finished.out, HasSubstr("# streaming\nrows in memory: at most "));
+    EXPECT_THAT(finished.out, HasSubstr("at the end only: 64 rows of expert loads; 512 B of counters"));
+    EXPECT_THAT(finished.out, HasSubstr("at the end only: up to 56 rows of pairs;"));
     EXPECT_THAT(finished.out, Not(HasSubstr("digest: ")));
 }
 

@@ -5,7 +5,7 @@
 #include "core/digest.hpp"
 #include "core/records.hpp"
 #include "io/timeline/manifest.hpp"
-#include "io/timeline/part.hpp"
+#include "io/timeline/part_writer.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -108,12 +108,15 @@ inline Rows made_up_run() {
 }
 
 // Writes what process `process` of `count` owns: ranks in blocks, domains dealt, pairs and loads by rank.
-inline std::filesystem::path write_part(std::filesystem::path const& directory, Rows const& run, int process, int count,
-                                        Detail detail = Detail::full) {
-    auto const p = static_cast<std::uint32_t>(process), n = static_cast<std::uint32_t>(count);
+inline PartSource write_part(std::filesystem::path const& directory, Rows const& run, std::uint32_t p, std::uint32_t n,
+                             PartSetup setup = {}) {
     auto const owns_rank = [&](std::uint32_t rank) { return rank * n / 48 == p; };
     auto const owns_domain = [&](std::uint32_t domain) { return domain % n == p; };
-    PartWriter part(directory, process, detail);
+    setup.directory = directory;
+    setup.process = p;
+    setup.processes = n;
+    setup.link_bin = Time::from_ps(100'000'000);
+    PartWriter part(setup);
     for (auto const& r : run.operations)
         if (owns_rank(r.rank)) part.add(r);
     for (auto const& r : run.collectives)
@@ -125,13 +128,13 @@ inline std::filesystem::path write_part(std::filesystem::path const& directory, 
     for (auto const& r : run.expert_loads)
         if (owns_rank(r.rank)) part.add(r);
     part.close();
-    return part.path();
+    return {part.path()};
 }
 
-inline std::vector<std::filesystem::path> write_parts(std::filesystem::path const& directory, Rows const& run,
-                                                      int count, Detail detail = Detail::full) {
-    std::vector<std::filesystem::path> parts;
-    for (int p = 0; p < count; ++p) parts.push_back(write_part(directory, run, p, count, detail));
+inline std::vector<PartSource> write_parts(std::filesystem::path const& directory, Rows const& run, std::uint32_t count,
+                                           PartSetup setup = {}) {
+    std::vector<PartSource> parts;
+    for (std::uint32_t p = 0; p < count; ++p) parts.push_back(write_part(directory, run, p, count, setup));
     return parts;
 }
 
