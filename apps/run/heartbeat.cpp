@@ -66,8 +66,12 @@ std::uint32_t Heartbeat::signal_flags(double wall) {
 std::uint32_t Heartbeat::limit_flags(double wall) const {
     std::uint32_t flags = 0;
     auto const& limits = setup_.limits;
+    constexpr double judged_s = 0.5;  // of CPU; less says nothing
     auto const slowness =
-        std::clamp((wall - start_.wall - now_.sync_seconds) / std::max(look_s, cpu_seconds() - start_.cpu), 1.0, 3.0);
+        start_.wall == 0
+            ? 1.0
+            : std::clamp((wall - start_.wall - now_.sync_seconds) / std::max(judged_s, cpu_seconds() - start_.cpu), 1.0,
+                         3.0);
     if (deadline_.due(wall, writing_cost_s(wall), slowness)) flags |= window_flag::walltime;
     if (limits.memory_bytes && peak_memory_bytes() > *limits.memory_bytes / setup_.processes)
         flags |= window_flag::memory;

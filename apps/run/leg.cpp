@@ -159,7 +159,7 @@ ExitCode simulate_leg(World const& world, Job const& job, Leg const& leg, Launch
     all_or_none(world, [&] { part->close(simulation->complete_until()); });
 
     auto const waits = finished ? waiting_text(world, *simulation) : std::string{};
-    auto report = make_report(world, job, *simulation, outcome,
+    auto report = make_report(world, job, partition, *simulation, outcome,
                               {.command = arguments.command_line,
                                .wall_s = program_seconds(),
                                .earlier_wall_s = leg.earlier.wall_s,

@@ -27,7 +27,7 @@ struct RunFacts {
 };
 
 // Collective.
-Report make_report(World const& world, Job const& job, Simulation& simulation, RunOutcome const& outcome,
-                   RunFacts const& facts);
+Report make_report(World const& world, Job const& job, Partition const& partition, Simulation& simulation,
+                   RunOutcome const& outcome, RunFacts const& facts);
 
 }  // namespace orrery

@@ -52,6 +52,9 @@ class Simulation {
     // Every row of this process with a time before it has been emitted.
     Time complete_until() const;
 
+    // What this process did with its time.
+    ProcessStatus status() const { return heartbeat_->status(loop_->outcome()); }
+
     // What this process counted.
     struct Share {
         Digest digest;
