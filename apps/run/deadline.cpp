@@ -67,12 +67,15 @@ double parse_walltime(std::string const& option, std::string const& text) {
 }
 
 std::optional<double> slurm_seconds_left() {
-    if (auto const* end = std::getenv("SLURM_JOB_END_TIME"))
-        if (auto const when = whole(end)) return *when - static_cast<double>(std::time(nullptr));
+    auto const now = static_cast<double>(std::time(nullptr));
+    if (auto const* told = std::getenv("SLURM_JOB_END_TIME"))
+        if (auto const end = whole(told)) return *end - now;
     auto const* const job = std::getenv("SLURM_JOB_ID");
     if (!job || !whole(job)) return {};
-    // %L: the time that is left, "UNLIMITED" or "NOT_SET" where there is no limit.
-    return clock_time(first_line_of(fmt::format("squeue --noheader --jobs={} --format=%L 2>/dev/null", job)));
+    // %e: when it ends, as seconds since 1970; "Unknown" where there is no limit.
+    auto const end = whole(
+        first_line_of(fmt::format("SLURM_TIME_FORMAT=%s squeue --noheader --jobs={} --format=%e 2>/dev/null", job)));
+    return end ? std::optional(*end - now) : std::nullopt;
 }
 
 void Deadline::window_ended(double now) {

@@ -60,13 +60,16 @@ class Stopping : public ::testing::Test {
         ::unsetenv("SLURM_JOB_ID");
     }
     // Started, and seen to have begun simulating.
-    std::unique_ptr<Program> start(std::vector<std::string> more, int processes = 1) {
+    std::unique_ptr<Program> start(std::vector<std::string> more, int processes = 1,
+                                   std::vector<std::string> launcher = {ORRERY_MPIEXEC}) {
         std::vector<std::string> arguments{"run", "long.yaml", "--out", "o", "--force"};
         arguments.insert(arguments.end(), more.begin(), more.end());
-        std::vector<std::string> launcher;
-        if (processes > 1) launcher = {ORRERY_MPIEXEC, "-n", std::to_string(processes)};
+        if (processes > 1)
+            launcher.insert(launcher.end(), {"-n", std::to_string(processes)});
+        else
+            launcher.clear();
         auto program = std::make_unique<Program>(arguments, directory_.path(), launcher);
-        auto const last = directory_.path() / "o/parts" / fmt::format("p{:04}.h5", processes - 1);
+        auto const last = directory_.path() / "o/parts" / fmt::format("l000.p{:04}.h5", processes - 1);
         for (int i = 0; i < 600 && !fs::exists(last); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
         return program;
@@ -101,12 +104,14 @@ TEST_F(Stopping, KnowsTheEndOfItsSlurmJob) {
     ::unsetenv("SLURM_JOB_END_TIME");
     // Older versions do not tell: squeue is asked.
     auto const squeue =
-        directory_.write("squeue", "#!/bin/sh\n[ \"$*\" = '--noheader --jobs=12 --format=%L' ] && echo 0:03\n");
+        directory_.write("squeue",
+                         "#!/bin/sh\n[ \"$SLURM_TIME_FORMAT $*\" = '%s --noheader --jobs=12 --format=%e' ] && "
+                         "echo $(($(date +%s) + 4))\n");
     fs::permissions(squeue, fs::perms::owner_all);
     ::setenv("SLURM_JOB_ID", "12", 1);
     std::string const path = std::getenv("PATH");
     ::setenv("PATH", (directory_.path().string() + ":" + path).c_str(), 1);
-    EXPECT_LT(end_of_run(start({})->wait()), 3.5);
+    EXPECT_LT(end_of_run(start({})->wait()), 5);
     ::setenv("PATH", path.c_str(), 1);
 }
 
@@ -120,6 +125,13 @@ TEST_F(Stopping, SignalsToOneProcessStopAll) {
         end_of_run(program->wait());
         EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - sent).count(), 5);
     }
+}
+
+// mpirun itself would kill them within a second or two.
+TEST_F(Stopping, TheWrapperOfMpirunLetsThemStop) {
+    auto const program = start({}, 2, {std::string(ORRERY_SOURCE_DIR) + "/scripts/mpirun.sh"});
+    ::kill(program->pid(), SIGTERM);
+    end_of_run(program->wait());
 }
 
 TEST_F(Stopping, ASecondInterruptEndsAtOnce) {
