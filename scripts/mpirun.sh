@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Usage: mpirun.sh -n PROCESSES COMMAND ...   (installed as orrery-mpirun)
 # mpirun as one wants it on a single machine: as root in a container, with more processes than cores, quietly. Whatever
-# is already set in the environment wins. On a cluster use the scheduler's own mpirun or srun (docs/cluster.md).
+# is already set in the environment wins. On a cluster use the scheduler's own mpirun or srun (docs/hpc.md).
 set -euo pipefail
 
 command -v mpirun >/dev/null || {
