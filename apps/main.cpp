@@ -79,13 +79,15 @@ void add_recover(CLI::App& app, Arguments& a) {
     recover->add_flag("--force", a.recover.force, "Replace an earlier recovered.h5");
 }
 
-ExitCode dispatch(World const& world, CLI::App const& app, Arguments& a) {
+ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {
     if (app.got_subcommand("run")) {
         a.run_options.apply(a.run);
+        world.set_hang_limit(a.run.hang_limit_s);
         return run_command(world, a.run);
     }
     if (app.got_subcommand("resume")) {
         a.resume_options.apply(a.resume);
+        world.set_hang_limit(a.resume.hang_limit_s);
         return resume_command(world, a.resume);
     }
     if (app.got_subcommand("recover")) return recover_command(world, a.recover);
@@ -96,7 +98,7 @@ ExitCode dispatch(World const& world, CLI::App const& app, Arguments& a) {
     return reference_command(world);
 }
 
-ExitCode guarded(World const& world, CLI::App const& app, Arguments& a) {
+ExitCode guarded(World& world, CLI::App const& app, Arguments& a) {
     auto const fail = [&](ExitCode code, char const* what) {
         if (world.root()) fmt::print(stderr, "{}\n", what);
         return code;
@@ -134,7 +136,7 @@ int main(int argc, char** argv) {
     app.add_subcommand("reference", "Print the scenario reference (docs/scenario.md)");
     for (int i = 0; i < argc; ++i) arguments.run.command_line += fmt::format("{}{}", i == 0 ? "" : " ", argv[i]);
     arguments.resume.command_line = arguments.run.command_line;
-    World const world(argc, argv);
+    World world(argc, argv);
     try {
         app.parse(argc, argv);
     } catch (CLI::ParseError const& error) {

@@ -22,6 +22,7 @@ inline constexpr std::uint32_t memory = 4;       // the memory limit was reached
 inline constexpr std::uint32_t error = 8;        // an LP or the hook threw; set by the window loop only
 inline constexpr std::uint32_t checkpoint = 16;  // the loop goes on; WindowHook::agreed sees it
 inline constexpr std::uint32_t status = 32;      // the loop goes on; WindowHook::agreed sees it
+inline constexpr std::uint32_t heartbeat = 64;   // the loop goes on; WindowHook::agreed sees it
 inline constexpr std::uint32_t leaving = stop | walltime | memory | error;
 }  // namespace window_flag
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // orrery check: what a scenario means, without simulating it.
 #include "apps/commands/command.hpp"
+#include "apps/run/efficiency.hpp"
 #include "apps/run/job.hpp"
 #include "io/timeline/part_writer.hpp"
 #include "workloads/operators/operator.hpp"
@@ -51,8 +52,9 @@ void print_partition(Job const& job, CheckArguments const& arguments) {
     PartitionOptions const options{
         .method = arguments.partition, .processes = arguments.processes, .seed = job.scenario().seed()};
     auto const partition = make_partition(job.graph(), options, [&](LpId lp) { return job.lp_name(lp); });
-    fmt::print("\n# partition over {} process{}\n{}\nlookahead of the model: {}\n", arguments.processes,
-               arguments.processes == 1 ? "" : "es", partition.report.text, job.lookahead_reason());
+    fmt::print("\n# partition over {} process{}\n{}\nlookahead of the model: {}\nadvice: {}\n",
+               arguments.processes, arguments.processes == 1 ? "" : "es", partition.report.text, job.lookahead_reason(),
+               predicted_advice(job));
 }
 
 // What the timeline holds in memory. Rows of operations, collectives and link bins leave it while the run goes on.

@@ -17,8 +17,8 @@ class LaunchOptions {
     void apply(LaunchArguments& arguments) const;
 
   private:
-    std::string until_, memory_limit_, walltime_, flush_interval_, flush_bytes_, checkpoint_interval_,
-        checkpoint_every_;
+    std::string until_, memory_limit_, walltime_, stall_limit_, hang_limit_, flush_interval_, flush_bytes_,
+        checkpoint_interval_, checkpoint_every_;
 };
 
 }  // namespace orrery

@@ -115,7 +115,8 @@ void Checkpointer::take(Simulation& simulation, PartWriter& part) {
         for (auto const& file : manifest.files) bytes_ += static_cast<std::int64_t>(file.bytes);
     });
     ++taken_;
-    seconds_ += watch.seconds();
+    last_s_ = watch.seconds();
+    seconds_ += last_s_;
 }
 
 CheckpointManifest find_checkpoint(World const& world, fs::path const& run) {

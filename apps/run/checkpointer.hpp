@@ -43,6 +43,7 @@ class Checkpointer {
     std::int64_t taken() const { return taken_; }
     std::int64_t bytes() const { return bytes_; }  // of the newest, all processes
     double seconds() const { return seconds_; }    // spent on all of them
+    double cost_s() const { return last_s_; }      // of the last; zero before the first
 
   private:
     World const* world_;
@@ -56,7 +57,7 @@ class Checkpointer {
     double next_s_;
     std::int64_t simulated_ = -1;  // intervals of simulated time behind us
     std::int64_t taken_ = 0, bytes_ = 0;
-    double seconds_ = 0;
+    double seconds_ = 0, last_s_ = 0;
 };
 
 // Collective. The newest checkpoint that can be used; process 0 says on stderr why a newer one cannot. InputError when

@@ -23,11 +23,15 @@ class Flusher {
     void at_window(Time complete_until) {
         auto const bytes = part_->bytes();
         if (clock_.seconds() < next_ && bytes - flushed_bytes_ < rules_.bytes) return;
+        WallClock const watch;
         part_->flush(complete_until);
+        seconds_ += watch.seconds();
         // After the flush: a slow disk never leaves less than an interval for the run.
         next_ = clock_.seconds() + rules_.interval_s;
         flushed_bytes_ = bytes;
     }
+
+    double seconds() const { return seconds_; }  // spent in flushes
 
   private:
     PartWriter* part_;
@@ -35,6 +39,7 @@ class Flusher {
     WallClock clock_;
     double next_ = rules_.interval_s;
     std::int64_t flushed_bytes_ = 0;
+    double seconds_ = 0;
 };
 
 }  // namespace orrery

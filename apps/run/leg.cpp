@@ -2,6 +2,7 @@
 #include "apps/run/leg.hpp"
 
 #include "apps/run/agree.hpp"
+#include "apps/run/deadline.hpp"
 #include "apps/run/report.hpp"
 #include "io/scenario/quantity.hpp"
 #include "io/summary/screen.hpp"
@@ -83,6 +84,23 @@ RunOutcome run_loop(World const& world, Leg const& leg, Simulation& simulation) 
     }
 }
 
+// The user's limits, and the end of the Slurm job if that comes earlier; process 0 asks for all.
+RunLimits limits_of(World const& world, LaunchArguments const& arguments) {
+    auto limits = arguments.limits;
+    auto const left = world.root() ? slurm_seconds_left() : std::nullopt;
+    auto const end = world.broadcast(left ? fmt::format("{}", program_seconds() + *left) : std::string{});
+    if (!end.empty()) limits.walltime_s = std::min(std::stod(end), limits.walltime_s.value_or(std::stod(end)));
+    return limits;
+}
+
+// Collective. What the unfinished ranks of all processes wait for, on process 0.
+std::string waiting_text(World const& world, Simulation const& simulation) {
+    std::string mine, all;
+    for (auto const& line : simulation.waiting()) mine += "  " + line + "\n";
+    for (auto const& text : world.gather(mine)) all += text;
+    return all;
+}
+
 void say_stopped(Leg const& leg, RunOutcome const& outcome) {
     fmt::print(stderr,
                "Stopped at {} simulated ({}); the timeline holds what was simulated until then.\nTo go on: orrery "
@@ -93,7 +111,6 @@ void say_stopped(Leg const& leg, RunOutcome const& outcome) {
 }  // namespace
 
 ExitCode simulate_leg(World const& world, Job const& job, Leg const& leg, LaunchArguments const& arguments) {
-    WallClock const wall;
     auto const width = window_of(arguments, job);
     PartitionOptions const options{
         .method = arguments.partition, .processes = world.count(), .seed = job.scenario().seed()};
@@ -111,43 +128,55 @@ ExitCode simulate_leg(World const& world, Job const& job, Leg const& leg, Launch
     all_or_none(world, [&] { part = std::make_unique<PartWriter>(part_setup(world, job, leg)); });
     Flusher flusher(*part, arguments.flush);
     Checkpointer checkpointer(world, job, leg.run, leg.earlier, arguments.checkpoints);
+    auto const writing = [&] {
+        return WriteSeconds{.within_busy = part->chunk_seconds(), .beside = flusher.seconds() + checkpointer.seconds()};
+    };
     auto const exchange = make_exchange(world);
     std::optional<Simulation> simulation;
     simulation.emplace(
         job, partition.owner, *exchange, *part,
-        Simulation::Options{.limits = arguments.limits,
-                            .progress = progress,
-                            .window_width = width,
-                            .stream = [&](Time complete_until) { flusher.at_window(complete_until); },
-                            .checkpoint_due = [&](WindowStatus const& status) { return checkpointer.due(status); },
-                            .checkpoint = [&] { checkpointer.take(*simulation, *part); }});
-    auto outcome = run_loop(world, leg, *simulation);
+        Simulation::Options{
+            .limits = limits_of(world, arguments),
+            .progress = progress,
+            .window_width = width,
+            .stream = [&](Time complete_until) { flusher.at_window(complete_until); },
+            .checkpoint_due = [&](WindowStatus const& status) { return checkpointer.due(status); },
+            .checkpoint = [&] { checkpointer.take(*simulation, *part); },
+            .checkpoint_cost_s = [&] { return checkpointer.cost_s(); },
+            .writing = writing,
+            .gather =
+                [&](ProcessStatus const& mine) { return ProcessStatus::from_words(world.gather(mine.words())); }});
+    RunOutcome outcome;
+    try {
+        outcome = run_loop(world, leg, *simulation);
+    } catch (IncompleteError const& error) {  // on every process alike
+        all_or_none(world, [&] { part->close(simulation->complete_until()); });
+        throw IncompleteError(fmt::format("{}\n{}What was simulated until then: orrery recover {}", error.what(),
+                                          waiting_text(world, *simulation), leg.run.string()));
+    }
     bool const finished = outcome.reason == StopReason::finished;
     // Before close(), which adds rows of what is still going on.
     if (!finished) checkpointer.take(*simulation, *part);
     outcome = simulation->close();
     all_or_none(world, [&] { part->close(simulation->complete_until()); });
 
-    std::string waiting;
-    for (auto const& line : simulation->waiting()) waiting += "  " + line + "\n";
-    auto const waits = world.gather(finished ? waiting : std::string{});
-    auto report = make_report(world, job, *simulation, outcome,
+    auto const waits = finished ? waiting_text(world, *simulation) : std::string{};
+    auto report = make_report(world, job, partition, *simulation, outcome,
                               {.command = arguments.command_line,
-                               .wall_s = wall.seconds(),
+                               .wall_s = program_seconds(),
                                .earlier_wall_s = leg.earlier.wall_s,
                                .earlier_cpu_s = leg.earlier.cpu_s});
     all_or_none(world, [&] {
         if (!world.root()) return;
         merge_parts(all_parts(world, leg), leg.run / "run.h5", report.manifest, report.tables,
                     {.parts = finished ? PartsAfterwards::removed : PartsAfterwards::kept});
-        report.summary.wall_s = leg.earlier.wall_s + wall.seconds();
+        report.summary.wall_s = leg.earlier.wall_s + program_seconds();
         write_summary_json(leg.run / "summary.json", report.summary);
         if (finished) remove_checkpoints(leg.run);
     });
     auto const code = exit_code_of(outcome.reason, world.broadcast(report.summary.complete ? "1" : "0") == "1");
     if (!world.root()) return code;
-    for (auto const& text : waits)
-        if (!text.empty()) fmt::print(stderr, "The workload cannot finish:\n{}", text);
+    if (!waits.empty()) fmt::print(stderr, "The workload cannot finish:\n{}", waits);
     if (!finished) say_stopped(leg, outcome);
     if (!arguments.quiet)
         fmt::print("{}", render_screen(report.summary,

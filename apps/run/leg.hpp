@@ -7,6 +7,7 @@
 #include "apps/run/flusher.hpp"
 #include "apps/run/job.hpp"
 #include "apps/run/limits.hpp"
+#include "partitions/wait.hpp"
 #include "partitions/world.hpp"
 
 #include <filesystem>
@@ -23,6 +24,7 @@ struct LaunchArguments {
     std::string partition = "blocks";
     std::string window;  // a time; empty: the lookahead
     RunLimits limits;
+    double hang_limit_s = default_hang_limit_s;
     FlushRules flush;
     CheckpointWish checkpoints;
     std::string command_line;

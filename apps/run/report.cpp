@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/run/report.hpp"
 
+#include "apps/run/efficiency.hpp"
 #include "orrery_version.hpp"
 #include "workloads/operators/operator.hpp"
 
@@ -221,8 +222,8 @@ Manifest make_manifest(Job const& job, std::string const& command) {
     return manifest;
 }
 
-Report make_report(World const& world, Job const& job, Simulation& simulation, RunOutcome const& outcome,
-                   RunFacts const& facts) {
+Report make_report(World const& world, Job const& job, Partition const& partition, Simulation& simulation,
+                   RunOutcome const& outcome, RunFacts const& facts) {
     auto const share = simulation.share();
     auto const words = world.sum(std::vector<std::uint64_t>{share.digest.low, share.digest.high});
     Digest const digest{words[0], words[1]};
@@ -266,6 +267,8 @@ Report make_report(World const& world, Job const& job, Simulation& simulation, R
     if (sums[6] > 0)
         summary.imbalance = {static_cast<double>(sums[4]) / static_cast<double>(sums[6]) * 1e-6,
                              static_cast<double>(sums[5]) / static_cast<double>(sums[6]) * 1e-6};
+    auto const processes = ProcessStatus::from_words(world.gather(simulation.status().words()));
+    if (world.root()) summary.parallel = efficiency(job, partition, outcome, processes);
     summary.ignored = ignored(job, bytes);
     summary.warnings = job.warnings();
     report.tables = fabric_tables(job);

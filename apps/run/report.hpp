@@ -31,7 +31,7 @@ FabricTables fabric_tables(Job const& job);
 Manifest make_manifest(Job const& job, std::string const& command);
 
 // Collective.
-Report make_report(World const& world, Job const& job, Simulation& simulation, RunOutcome const& outcome,
-                   RunFacts const& facts);
+Report make_report(World const& world, Job const& job, Partition const& partition, Simulation& simulation,
+                   RunOutcome const& outcome, RunFacts const& facts);
 
 }  // namespace orrery

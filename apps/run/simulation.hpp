@@ -28,6 +28,9 @@ class Simulation {
         std::function<void(Time complete_until)> stream = [](Time) {};
         std::function<bool(WindowStatus const&)> checkpoint_due = [](WindowStatus const&) { return false; };
         std::function<void()> checkpoint = [] {};
+        std::function<double()> checkpoint_cost_s = [] { return 0.0; };
+        std::function<WriteSeconds()> writing = [] { return WriteSeconds{}; };
+        GatherStatus gather = [](auto const&) { return std::vector<ProcessStatus>{}; };
     };
 
     // Builds the LPs that `owner` gives to exchange.index().
@@ -48,6 +51,9 @@ class Simulation {
     RunOutcome close();
     // Every row of this process with a time before it has been emitted.
     Time complete_until() const;
+
+    // What this process did with its time.
+    ProcessStatus status() const { return heartbeat_->status(loop_->outcome()); }
 
     // What this process counted.
     struct Share {

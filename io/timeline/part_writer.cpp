@@ -59,6 +59,12 @@ std::int64_t PartWriter::bytes() const {
     return bytes;
 }
 
+double PartWriter::chunk_seconds() const {
+    double seconds = closed_seconds_;
+    for (auto const& table : tables_) seconds += table.seconds();
+    return seconds;
+}
+
 void PartWriter::flush(Time complete_until) {
     ORRERY_ENSURE(open_, "flush of the closed part {}", path_.string());
     // The file first: a tail never claims to follow rows that are not there yet.
@@ -79,6 +85,7 @@ void PartWriter::close(Time complete_until) {
         table.finish();
         ends.push_back({table.written_rows(), nullptr});
     }
+    closed_seconds_ = chunk_seconds();
     tables_.clear();
     file_.close();
     sync_file(path_);

@@ -44,6 +44,8 @@ class PartWriter final : public TimelineSink {
     }
     RowCounts rows() const;
     std::int64_t bytes() const;
+    double chunk_seconds()
+        const;  // spent in writing whole chunks; the caller knows what it spends in flush() and close()
     // Upper bound of what a writer holds, however many rows it is given.
     static std::int64_t memory_bytes(Detail detail);
     std::filesystem::path const& path() const { return path_; }
@@ -63,6 +65,7 @@ class PartWriter final : public TimelineSink {
     Time complete_until_;
     hdf5::File file_;
     std::vector<TableWriter> tables_;
+    double closed_seconds_ = 0;  // of tables that are closed
 };
 
 }  // namespace orrery

@@ -4,6 +4,7 @@
 #include "core/check.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
 
 namespace orrery {
@@ -41,8 +42,10 @@ void TableWriter::check_order(std::size_t row) {
 
 void TableWriter::write_open() {
     if (open_.rows() == 0) return;  // nothing, or a block that was never given memory
+    auto const start = std::chrono::steady_clock::now();
     for (std::size_t c = 0; c < columns_.size(); ++c) columns_[c].append(std::as_const(open_).column(c));
     open_.resize(0);
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace orrery

@@ -29,6 +29,7 @@ class TableWriter {
     Table const& table() const { return *table_; }
     std::uint64_t written_rows() const { return columns_.front().rows(); }
     RowBlock const& open_rows() const { return open_; }
+    double seconds() const { return seconds_; }  // spent in writing chunks
 
   private:
     void check_order(std::size_t row);
@@ -38,6 +39,7 @@ class TableWriter {
     std::string where_;
     std::vector<hdf5::Dataset> columns_;
     RowBlock open_;
+    double seconds_ = 0;
     RowKey last_{std::numeric_limits<std::int64_t>::min(), 0};
 };
 
