@@ -89,6 +89,8 @@ Handle uncached() {
 Handle file_access(Format format) {
     Handle access{H5Pcreate(H5P_FILE_ACCESS), H5Pclose};
     H5Pset_fapl_sec2(access.id());
+    // Every file has one writer, and some parallel file systems know no locks.
+    H5Pset_file_locking(access.id(), false, true);
     if (format == Format::compatible) return access;
     H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110);
     H5AC_cache_config_t cache{};

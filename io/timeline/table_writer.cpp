@@ -13,6 +13,9 @@ TableWriter::TableWriter(hdf5::Group& parent, Table const& table) : table_(&tabl
     where_ = group.where();
     group.set_attribute("long_name", table.long_name);
     group.set_attribute("order", table.order);
+    std::vector<std::string> names;
+    for (auto const& column : table.columns) names.emplace_back(column.name);
+    group.set_attribute("columns", names);  // in the order of a tail
     for (auto const& column : table.columns) {
         auto& dataset = columns_.emplace_back(group.create_dataset(column.name, {column.element}, timeline_chunk_rows));
         dataset.set_attribute("units", column.unit);
