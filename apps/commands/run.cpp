@@ -2,6 +2,7 @@
 // orrery run: simulate a scenario, stream its timeline, say what limits it.
 #include "apps/commands/command.hpp"
 #include "apps/run/agree.hpp"
+#include "apps/run/close_timeline.hpp"
 #include "apps/run/flusher.hpp"
 #include "apps/run/job.hpp"
 #include "apps/run/report.hpp"
@@ -10,7 +11,6 @@
 #include "io/scenario/quantity.hpp"
 #include "io/summary/screen.hpp"
 #include "io/timeline/about.hpp"
-#include "io/timeline/merge.hpp"
 #include "partitions/mpi_exchange.hpp"
 
 #include <cstdio>
@@ -120,11 +120,11 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
     auto const waits = world.gather(outcome.reason == StopReason::finished ? waiting : std::string{});
     auto report =
         make_report(world, job, simulation, outcome, {.command = arguments.command_line, .wall_s = wall.seconds()});
+    std::vector<PartSource> parts;
+    for (std::uint32_t p = 0; p < world.count(); ++p) parts.push_back({part_path(out, 0, p)});
+    close_timeline(world, parts, out / "run.h5", report.manifest, report.tables, PartsAfterwards::removed);
     all_or_none(world, [&] {
         if (!world.root()) return;
-        std::vector<PartSource> parts;
-        for (std::uint32_t p = 0; p < world.count(); ++p) parts.push_back({part_path(out, 0, p)});
-        merge_parts(parts, out / "run.h5", report.manifest, report.tables);
         report.summary.wall_s = wall.seconds();
         write_summary_json(out / "summary.json", report.summary);
     });

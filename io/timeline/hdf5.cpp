@@ -184,6 +184,28 @@ void Dataset::read(std::uint64_t first, std::span<std::byte> rows) const {
           "cannot read", where_);
 }
 
+void Dataset::append_chunks(Dataset const& other, std::uint64_t first_chunk, std::uint64_t count) {
+    if (count == 0) return;
+    auto const chunk = chunk_rows();
+    ORRERY_ENSURE(type_ == other.type_ && chunk == other.chunk_rows() && rows_ % chunk == 0 &&
+                      (first_chunk + count) * chunk <= other.rows_,
+                  "chunks {}..{} of {} do not fit {}", first_chunk, first_chunk + count, other.where_, where_);
+    hsize_t const extent = rows_ + count * chunk;
+    check(H5Dset_extent(id(), &extent), "cannot extend", where_);
+    std::vector<std::byte> bytes;
+    for (std::uint64_t c = 0; c < count; ++c) {
+        hsize_t const from = (first_chunk + c) * chunk, to = rows_ + c * chunk;
+        hsize_t size = 0;
+        check(H5Dget_chunk_storage_size(other.id(), &from, &size), "cannot read", other.where_);
+        bytes.resize(size);
+        std::uint32_t skipped_filters = 0;
+        check(H5Dread_chunk(other.id(), H5P_DEFAULT, &from, &skipped_filters, bytes.data()), "cannot read",
+              other.where_);
+        check(H5Dwrite_chunk(id(), H5P_DEFAULT, skipped_filters, &to, size, bytes.data()), "cannot write", where_);
+    }
+    rows_ = extent;
+}
+
 Group Group::create_group(std::string const& name) {
     auto const where = child_name(where_, name);
     Handle const plist{H5Pcreate(H5P_GROUP_CREATE), H5Pclose};

@@ -94,7 +94,7 @@ Recovered recover_timeline(fs::path const& directory, fs::path const& file, Over
             result.rows[t] += rows[t];
         }
     }
-    write_timeline(parts, result.file, MergeOptions{}.fan_in, [&](hdf5::Group& timeline) {
+    write_timeline(parts, result.file, {}, [&](hdf5::Group& timeline) {
         copy_about(directory, timeline);
         write_summary(timeline, {{"complete", std::int64_t{0}}, {"complete_until_ps", leg->complete_until.ps()}});
     });

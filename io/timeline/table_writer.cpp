@@ -35,6 +35,12 @@ void TableWriter::append(RowBlock const& rows, std::size_t first, std::size_t co
     }
 }
 
+void TableWriter::append_chunks(std::span<hdf5::Dataset const> columns, std::uint64_t count) {
+    if (count == 0) return;
+    ORRERY_ENSURE(open_.rows() == 0, "{} open rows before whole chunks of {}", open_.rows(), where_);
+    for (std::size_t c = 0; c < columns_.size(); ++c) columns_[c].append_chunks(columns[c], 0, count);
+}
+
 void TableWriter::check_order(std::size_t row) {
     auto const key = table_->key(open_, row);
     ORRERY_ENSURE(last_ < key, "row {} of {} is out of order or there twice (the order is {})", written_rows() + row,
