@@ -73,13 +73,8 @@ void NodeEngine<T>::admit_message(Message const& message, std::uint32_t number, 
 template <class T>
 std::uint32_t NodeEngine<T>::ready_of(Tx const& tx, std::uint32_t node) const {
     if (settings_.load_balancing != LoadBalancing::ecmp) return tx.first;
-    Packet packet;
-    packet.origin = tx.origin & id_mask;
-    packet.hop1 = tx.hop1 & id_mask;
-    packet.hop2 = tx.hop2 & id_mask;
-    packet.last = tx.last & id_mask;
-    packet.left = tx.left & 3;
-    return chooser_.choose(packet, fabric_.group(tx.first, node), node, tx.left, true);
+    Heading const heading{.origin = tx.origin, .count = 0, .hop1 = tx.hop1, .hop2 = tx.hop2, .last = tx.last};
+    return chooser_.choose(heading, fabric_.group(tx.first, node), node, tx.left, true);
 }
 
 template <class T>
@@ -131,21 +126,17 @@ template <class T>
 std::uint32_t NodeEngine<T>::next_port(Tx const& tx, std::uint32_t node, std::uint32_t at) const {
     if (settings_.load_balancing == LoadBalancing::ecmp) return open_for_data(at) ? at : LinkChooser::no_port;
     auto const group = fabric_.group(tx.first, node);
-    Packet packet;
-    packet.origin = tx.origin & id_mask;
-    packet.count = ready_[at].count & id_mask;
-    packet.hop1 = tx.hop1 & id_mask;
-    packet.hop2 = tx.hop2 & id_mask;
-    packet.last = tx.last & id_mask;
+    Heading const heading{
+        .origin = tx.origin, .count = ready_[at].count & id_mask, .hop1 = tx.hop1, .hop2 = tx.hop2, .last = tx.last};
     if (settings_.load_balancing == LoadBalancing::adaptive) {
-        auto const port = chooser_.least(packet, group, node, tx.left, true, [&](std::uint32_t p) {
+        auto const port = chooser_.least(heading, group, node, tx.left, true, [&](std::uint32_t p) {
             return open_for_data(p) ? ports_[p].busy_until : PacketSettings::unbounded;
         });
         return port != LinkChooser::no_port && open_for_data(port) ? port : LinkChooser::no_port;
     }
-    auto port = chooser_.choose(packet, group, node, tx.left, true);
+    auto port = chooser_.choose(heading, group, node, tx.left, true);
     for (std::uint32_t tried = 0; tried < group.count && port != LinkChooser::no_port; ++tried) {
-        if (open_for_data(port) && fabric_.leads_on(port, packet, tx.left)) return port;
+        if (open_for_data(port) && fabric_.leads_on(port, heading, tx.left)) return port;
         port = port + 1 == group.first + group.count ? group.first : port + 1;
     }
     return LinkChooser::no_port;
@@ -199,7 +190,7 @@ void NodeEngine<T>::send_packet(std::uint32_t slot, std::uint32_t port, std::int
     packet.count = ready_[list_of(port)].count++ & id_mask;
     packet.bytes = (final ? tx.last_bytes : settings_.mtu) & 0x7fff;
     packet.turn = tx.turn ? 1 : 0;
-    packet.hop1 = tx.hop1 & id_mask;
+    packet.next = tx.hop1 & id_mask;
     packet.hop2 = tx.hop2 & id_mask;
     packet.last = tx.last & id_mask;
     packet.left = tx.left & 3;
@@ -371,7 +362,7 @@ void NodeEngine<T>::answer(std::uint32_t node, Rx& rx, Packet const& packet, Pac
     back.origin = fabric_.fabric().nodes()[fabric_.node(node).index()].rank.value() & id_mask;
     back.count = nodes_[node].answers++ & id_mask;
     back.bytes = settings_.ack_bytes & 0x7fff;
-    back.hop1 = rx.hop1 & id_mask;
+    back.next = rx.hop1 & id_mask;
     back.hop2 = rx.hop2 & id_mask;
     back.last = rx.back & id_mask;
     back.left = rx.left & 3;
@@ -390,7 +381,9 @@ void NodeEngine<T>::answer(std::uint32_t node, Rx& rx, Packet const& packet, Pac
 template <class T>
 void NodeEngine<T>::reply(std::uint32_t node, Packet packet, std::int64_t now) {
     auto const group = fabric_.group(static_cast<std::uint32_t>(packet.in), node);
-    auto const port = chooser_.choose(packet, group, node, static_cast<std::uint32_t>(packet.left), true);
+    auto heading = packet.heading();
+    heading.hop1 = packet.next;
+    auto const port = chooser_.choose(heading, group, node, packet.left, true);
     if (port == LinkChooser::no_port) return;
     auto& state = ports_[port];
     if (state.busy_until <= now && state.control.head == none) return transmit(port, packet, now);

@@ -141,10 +141,9 @@ void NodeEngine<T>::wake(std::uint32_t n, std::int64_t when, WakeKind kind, std:
 template <class T>
 void NodeEngine<T>::drain() {
     calendar_.open(window_);
-    for (std::uint32_t i = 0; i < calendar_.size(); ++i) {
-        auto const& packet = calendar_.at(i);
+    calendar_.for_each_open([&](std::uint32_t, Packet const& packet) {
         (fabric_.is_endpoint(node_of(packet)) ? for_endpoints_ : for_switches_).push_back(packet);
-    }
+    });
     calendar_.close();
     while (!woken_.empty() && woken_.begin()->first <= window_) {
         for (auto const n : woken_.begin()->second) {
@@ -160,6 +159,7 @@ template <class T>
 void NodeEngine<T>::run(Window const& window) {
     bool const first = width_ == 0;
     width_ = first ? window.end.ps() - window.begin.ps() : width_;
+    calendar_.set_width(width_);
     begin_ = window.begin.ps();
     end_ = begin_ + width_;
     window_ = window.index;
@@ -296,7 +296,10 @@ void NodeEngine<T>::push(std::int64_t when, Packet packet, std::uint32_t node) {
         ahead %= width_;
     }
     packet.offset = static_cast<std::uint32_t>(ahead);
-    if (window > window_) return calendar_.push(window, packet);
+    if (window > window_) {
+        calendar_.push(window, packet.offset) = packet;
+        return;
+    }
     ORRERY_EXPECT(fabric_.is_endpoint(node));
     for_endpoints_.push_back(packet);
 }
@@ -321,7 +324,7 @@ void NodeEngine<T>::arrive(std::span<Event const> events) {
         }
         if (packet.kind() == PacketKind::data) ++data_here_;
         packet.offset = static_cast<std::uint32_t>(event.when.ps() % width_);
-        calendar_.push(event.when.ps() / width_, packet);
+        calendar_.push(event.when.ps() / width_, packet.offset) = packet;
     }
 }
 

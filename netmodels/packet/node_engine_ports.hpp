@@ -11,10 +11,10 @@ namespace orrery {
 template <class T>
 void NodeEngine<T>::forward(std::uint32_t node, Packet& packet, std::int64_t now) {
     auto const left = static_cast<std::uint32_t>(packet.left) - 1;
-    auto const group = fabric_.group(packet.next_bundle(), node);
+    auto const group = fabric_.group(packet.next, node);
     auto const port = settings_.load_balancing != LoadBalancing::adaptive
-                          ? chooser_.choose(packet, group, node, left, false)
-                          : chooser_.least(packet, group, node, left, false, [&](std::uint32_t p) {
+                          ? chooser_.choose(packet.heading(), group, node, left, false)
+                          : chooser_.least(packet.heading(), group, node, left, false, [&](std::uint32_t p) {
                                 // What is ahead of it, in time at the speed of the link.
                                 return std::max<std::int64_t>(0, ports_[p].busy_until - now) +
                                        ports_[p].data.bytes * fabric_.port(p).mtu_time / fabric_.mtu();
@@ -254,6 +254,8 @@ void NodeEngine<T>::transmit(std::uint32_t port, Packet packet, std::int64_t now
         }
     }
     packet.in = port & id_mask;
+    if (packet.left == 2) packet.next = packet.hop2 & id_mask;
+    if (packet.left == 1) packet.next = packet.last;
     auto const arrival =
         packet.left == 0 ? now + time + spec.latency : now + spec.latency + (time & fabric_.hold_mask(port));
     push(arrival, packet, spec.to);

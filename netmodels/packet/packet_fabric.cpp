@@ -109,13 +109,11 @@ void PacketFabric::fill_ports(PacketSettings const& settings) {
     ORRERY_VALIDATE(lookahead_ > Time{}, "a link into a switch has no latency (the packet model needs at least 1 ps)");
 }
 
-bool PacketFabric::leads_on_slowly(std::uint32_t port, Packet const& packet, std::uint32_t left) const {
+bool PacketFabric::leads_on_slowly(std::uint32_t port, Heading const& heading, std::uint32_t left) const {
     if (left == 0) return true;
-    auto probe = packet;
-    probe.left = left & 3;
-    auto const next = group(probe.next_bundle(), ports_[port].to);
+    auto const next = group(heading.bundle(left), ports_[port].to);
     for (std::uint32_t m = 0; m < next.count; ++m)
-        if (leads_on_slowly(next.first + m, packet, left - 1)) return true;
+        if (leads_on_slowly(next.first + m, heading, left - 1)) return true;
     return false;
 }
 

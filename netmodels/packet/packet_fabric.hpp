@@ -61,10 +61,10 @@ class PacketFabric {
         auto const place = node - span.first_node;
         return place < span.nodes ? groups_[span.first_group + place] : PortGroup{};
     }
-    // Can a packet with these hops still to go (after `port`) reach its target over `port`? Always true while no link
+    // Can a packet with `left` hops to go behind `port` reach its target over it? Always true while no link
     // is down.
-    bool leads_on(std::uint32_t port, Packet const& packet, std::uint32_t left) const {
-        return !any_down_ || leads_on_slowly(port, packet, left);
+    bool leads_on(std::uint32_t port, Heading const& heading, std::uint32_t left) const {
+        return !any_down_ || leads_on_slowly(port, heading, left);
     }
     bool any_down() const { return any_down_; }
 
@@ -98,7 +98,7 @@ class PacketFabric {
     struct Span {
         std::uint32_t first_node = 0, nodes = 0, first_group = 0;
     };
-    bool leads_on_slowly(std::uint32_t port, Packet const& packet, std::uint32_t left) const;
+    bool leads_on_slowly(std::uint32_t port, Heading const& heading, std::uint32_t left) const;
     void number(DomainMap const& map);
     void fill_ports(PacketSettings const& settings);
 
