@@ -32,9 +32,10 @@ struct Heading {
 };
 
 // Bundles, links and ranks are numbered within 24 bits; the compiled fabric refuses more. The time of arrival is an
-// offset into the window that the packet waits for, so the window's start is not repeated in every packet. The first
-// half changes on the way, the second does not.
-struct Packet {
+// offset into the window that the packet waits for, so the window's start is not repeated in every packet.
+
+// The half that changes on the way.
+struct PacketLeg {
     std::uint32_t offset = 0;     // ps since the start of its window
     std::uint32_t next : 24 = 0;  // where it arrives: the port it leaves over next (the bundle, while that is open), or
                                   // the node when no hop is left
@@ -47,7 +48,10 @@ struct Packet {
     std::uint64_t in : 24 = 0;    // port over which it arrives
     std::uint64_t hop2 : 24 = 0;  // the bundle before the last, while two hops are left
     std::uint64_t seq_low : 16 = 0;
+};
 
+// The half that does not.
+struct PacketLoad {
     std::uint64_t origin : 24 = 0;
     std::uint64_t count : 24 = 0;
     std::uint64_t bytes : 15 = 0;  // on the wire
@@ -56,7 +60,9 @@ struct Packet {
     std::uint32_t slot = 0;       // flow, in the table of the sender's process; never part of an order
     std::uint32_t last : 24 = 0;  // the bundle that ends at the target
     std::uint32_t seq_high : 8 = 0;
+};
 
+struct Packet : PacketLeg, PacketLoad {
     std::uint32_t sequence() const { return static_cast<std::uint32_t>(seq_low) | seq_high << 16; }
     void set_sequence(std::uint32_t sequence) {
         seq_low = sequence & 0xffff;
@@ -64,6 +70,12 @@ struct Packet {
     }
     PacketKind kind() const { return static_cast<PacketKind>(kind_bits); }
     void set_kind(PacketKind kind) { kind_bits = static_cast<std::uint32_t>(kind) & 7; }
+    // Becomes `from` on another leg. The halves are written whole: a word that is stored in pieces and read back at
+    // once costs more than all the rest of a departure.
+    void set_out(PacketLoad const& from, PacketLeg const& leg) {
+        static_cast<PacketLoad&>(*this) = from;
+        static_cast<PacketLeg&>(*this) = leg;
+    }
     // Behind the first link: the first of four hops is not carried.
     Heading heading() const {
         return {.origin = static_cast<std::uint32_t>(origin),

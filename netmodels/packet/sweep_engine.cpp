@@ -253,12 +253,12 @@ inline void SweepEngine::send(Packet const& packet, std::uint32_t left, std::uin
         window += ahead / width_;
         ahead %= width_;
     }
-    auto& place = calendar_.push(window, static_cast<std::uint32_t>(ahead));
-    place = packet;
-    place.offset = static_cast<std::uint32_t>(ahead);
-    place.next = next & id_mask;
-    place.left = left & 3;
-    place.in = port & id_mask;
+    PacketLeg leg = packet;
+    leg.offset = static_cast<std::uint32_t>(ahead);
+    leg.next = next & id_mask;
+    leg.left = left & 3;
+    leg.in = port & id_mask;
+    calendar_.push(window, leg.offset).set_out(packet, leg);
 }
 
 void SweepEngine::ship(std::uint32_t process, std::int64_t when, Packet const& packet, std::int64_t note) {
