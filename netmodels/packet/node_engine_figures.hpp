@@ -4,6 +4,8 @@
 
 #include "netmodels/packet/node_engine.hpp"
 
+#include <type_traits>
+
 namespace orrery {
 
 template <class T>
@@ -37,12 +39,35 @@ Digest NodeEngine<T>::digest() const {
 }
 
 template <class T>
+std::int64_t NodeEngine<T>::flow_state_bytes() const {
+    return static_cast<std::int64_t>(sizeof(Tx) + sizeof(Rx) + (std::is_empty_v<Sender> ? 0 : sizeof(Sender)) +
+                                     (recovers_ ? sizeof(Recovery) : 0));
+}
+
+// Counted, not kept: it is what a run is checked against.
+template <class T>
+std::int64_t NodeEngine<T>::in_flight() const {
+    std::int64_t held = 0;
+    auto const count = [&](Packet const& packet) { held += packet.kind() == PacketKind::data ? 1 : 0; };
+    to_switches_.for_each(count);
+    to_endpoints_.for_each(count);
+    for (auto const& port : ports_)
+        for (auto const head : {port.data.head, port.control.head})
+            for (auto at = head; at != none; at = pool_.at(at).next) count(pool_.at(at).packet);
+    for (auto const& node : nodes_)
+        for (auto const& wake : node.heap)
+            if (static_cast<WakeKind>(wake.key >> 56) == WakeKind::enqueue) count(pool_.at(wake.what).packet);
+    return held;
+}
+
+template <class T>
 std::int64_t NodeEngine<T>::memory_bytes() const {
     std::size_t bytes = ports_.size() * (sizeof(Port) + sizeof(Ingress)) + nodes_.size() * sizeof(Node) +
-                        tx_.capacity() * sizeof(Tx) + ready_.size() * sizeof(Ready) + keys_.capacity() * 8 +
-                        (for_switches_.capacity() + for_endpoints_.capacity()) * sizeof(Packet);
+                        tx_.capacity() * sizeof(Tx) + senders_.capacity() * sizeof(Sender) +
+                        recovery_.capacity() * sizeof(Recovery) + ready_.size() * sizeof(Ready);
     for (auto const& table : rx_) bytes += table.capacity() * sizeof(Rx);
-    return static_cast<std::int64_t>(bytes) + calendar_.memory_bytes() + pool_.memory_bytes();
+    return static_cast<std::int64_t>(bytes) + to_switches_.memory_bytes() + to_endpoints_.memory_bytes() +
+           at_ports_.memory_bytes() + at_endpoints_.memory_bytes() + pool_.memory_bytes();
 }
 
 template <class T>
