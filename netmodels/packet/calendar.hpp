@@ -24,6 +24,18 @@ class PacketCalendar {
     void set_width(std::int64_t width) {
         part_shift_ = std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(width - 1))) - part_bits);
     }
+    // Where in which window `ahead` ps after the begin of `window` lie. Most packets arrive in the next two windows, in
+    // which of them nobody can predict.
+    struct Due {
+        std::int64_t window;
+        std::uint32_t offset;
+    };
+    static Due due(std::int64_t window, std::int64_t ahead, std::int64_t width) {
+        if (ahead >= 3 * width) [[unlikely]]
+            return {window + ahead / width, static_cast<std::uint32_t>(ahead % width)};
+        auto const whole = (ahead >= width ? 1 : 0) + (ahead >= 2 * width ? 1 : 0);
+        return {window + whole, static_cast<std::uint32_t>(ahead - whole * width)};
+    }
     // The place for a packet that arrives `offset` ps into `window`: to be filled in at once.
     Packet& push(std::int64_t window, std::uint32_t offset) {
         auto const ahead = window - current_;

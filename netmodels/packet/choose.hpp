@@ -45,9 +45,13 @@ class LinkChooser {
     // For spraying and hashing; a link behind which the target cannot be reached is passed over. Returns `no_port` when
     // none is left. `left` hops are to go behind the link.
     static constexpr std::uint32_t no_port = ~0U;
-    std::uint32_t choose(Heading const& heading, PortGroup group, std::uint32_t node, std::uint32_t left,
-                         bool at_origin) const {
+    [[gnu::always_inline]] std::uint32_t choose(Heading const& heading, PortGroup group, std::uint32_t node,
+                                                std::uint32_t left, bool at_origin) const {
         if (group.count == 1 && !fabric_->any_down()) return group.first;
+        return choose_among(heading, group, node, left, at_origin);
+    }
+    std::uint32_t choose_among(Heading const& heading, PortGroup group, std::uint32_t node, std::uint32_t left,
+                               bool at_origin) const {
         if (group.count == 0) return no_port;
         auto at = position(heading, node, group.count, at_origin);
         if (!fabric_->any_down()) return group.first + at;

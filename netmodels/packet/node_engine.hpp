@@ -13,6 +13,7 @@
 #include "netmodels/packet/transport.hpp"
 #include "netmodels/packet/window_lists.hpp"
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,8 @@ class NodeEngine final : public PacketNetwork {
     void run_endpoints();
     void run_joint(std::uint32_t node, Arrival const* first, Arrival const* last);
     void run_node(std::uint32_t node, PacketCalendar& calendar, Arrival const* first, Arrival const* last);
+    void fetch(Packet const& packet) const;
+    PacketCalendar& calendar_to(std::uint32_t node) { return calendars_[fabric_.is_endpoint(node) ? 1 : 0]; }
     void handle(std::uint32_t node, Packet& packet, std::int64_t now);
     void handle(std::uint32_t node, Wake const& wake);
     void wake(std::uint32_t node, std::int64_t when, WakeKind kind, std::uint64_t id, std::uint32_t what,
@@ -128,7 +131,7 @@ class NodeEngine final : public PacketNetwork {
     void try_start(std::uint32_t port, std::int64_t now);
     bool depart_next(std::uint32_t port, Port& state, std::int64_t now);
     void transmit(std::uint32_t port, Packet& packet, std::int64_t now);
-    void depart(std::uint32_t port, Port& state, Packet& packet, std::int64_t now);
+    [[gnu::always_inline]] void depart(std::uint32_t port, Port& state, Packet& packet, std::int64_t now);
     void sent(std::uint32_t port, std::int64_t now);
     void release(std::uint32_t in, std::uint32_t bytes, std::int64_t now);
     void notify(std::uint32_t in, PacketKind kind, std::uint32_t bytes, std::int64_t now);
@@ -196,9 +199,9 @@ class NodeEngine final : public PacketNetwork {
     std::vector<std::uint32_t> numbers_;
     std::vector<std::uint64_t> done_digest_;
 
-    PacketCalendar to_switches_, to_endpoints_;         // what arrives there, notices to their ports included
-    ArrivalOrder at_ports_, at_endpoints_;              // by port, then by node for joint switches; by node
-    std::vector<std::uint8_t> always_joint_;            // by node
+    std::array<PacketCalendar, 2> calendars_;  // what arrives at switches and at endpoints, notices to their ports too
+    ArrivalOrder at_ports_, at_endpoints_;     // by port, then by node for joint switches; by node
+    std::vector<std::uint8_t> always_joint_;   // by node
     std::vector<std::vector<std::uint32_t>> ports_of_;  // by switch that may be joint or not
     std::vector<std::uint32_t> carried_, carrying_;     // ports of switches not joint that have packets to send
     std::vector<std::uint32_t> tight_, joint_;          // nodes: with a tight input; joint in this window only

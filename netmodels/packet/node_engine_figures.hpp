@@ -49,14 +49,12 @@ template <class T>
 std::int64_t NodeEngine<T>::in_flight() const {
     std::int64_t held = 0;
     auto const count = [&](Packet const& packet) { held += packet.kind() == PacketKind::data ? 1 : 0; };
-    to_switches_.for_each(count);
-    to_endpoints_.for_each(count);
+    for (auto const& calendar : calendars_) calendar.for_each(count);
     for (auto const& port : ports_)
-        for (auto const head : {port.data.head, port.control.head})
-            for (auto at = head; at != none; at = pool_.at(at).next) count(pool_.at(at).packet);
+        for (auto const& queue : {port.data, port.control}) pool_.for_each(queue, count);
     for (auto const& node : nodes_)
         for (auto const& wake : node.heap)
-            if (static_cast<WakeKind>(wake.key >> 56) == WakeKind::enqueue) count(pool_.at(wake.what).packet);
+            if (static_cast<WakeKind>(wake.key >> 56) == WakeKind::enqueue) pool_.for_each({.head = wake.what}, count);
     return held;
 }
 
@@ -66,7 +64,7 @@ std::int64_t NodeEngine<T>::memory_bytes() const {
                         tx_.capacity() * sizeof(Tx) + senders_.capacity() * sizeof(Sender) +
                         recovery_.capacity() * sizeof(Recovery) + ready_.size() * sizeof(Ready);
     for (auto const& table : rx_) bytes += table.capacity() * sizeof(Rx);
-    return static_cast<std::int64_t>(bytes) + to_switches_.memory_bytes() + to_endpoints_.memory_bytes() +
+    return static_cast<std::int64_t>(bytes) + calendars_[0].memory_bytes() + calendars_[1].memory_bytes() +
            at_ports_.memory_bytes() + at_endpoints_.memory_bytes() + pool_.memory_bytes();
 }
 
@@ -105,10 +103,10 @@ std::string NodeEngine<T>::diagnosis() const {
     std::vector<std::uint32_t> waits(ports_.size(), none);
     for (std::uint32_t q = 0; q < ports_.size(); ++q) {
         if (!blocked(q)) continue;
-        for (auto at = ports_[q].data.head; at != none; at = pool_.at(at).next) {
-            auto const in = static_cast<std::uint32_t>(pool_.at(at).packet.in);
+        pool_.for_each(ports_[q].data, [&](Packet const& packet) {
+            auto const in = static_cast<std::uint32_t>(packet.in);
             if (waits[in] == none && blocked(in)) waits[in] = q;
-        }
+        });
     }
     std::vector<std::uint32_t> seen(ports_.size(), 0);
     for (std::uint32_t p = 0; p < ports_.size(); ++p) {

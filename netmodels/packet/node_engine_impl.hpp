@@ -50,7 +50,8 @@ NodeEngine<T>::NodeEngine(PacketFabric const& fabric, DomainMap const& map, Pack
     }
     // Four hops there and back over the slowest kind of link, packets held at each.
     std::int64_t slowest = 0;
-    for (std::uint32_t p = 0; p < ports_.size(); ++p) slowest = std::max(slowest, fabric.port(p).mtu_time);
+    for (std::uint32_t p = 0; p < ports_.size(); ++p)
+        slowest = std::max<std::int64_t>(slowest, fabric.port(p).mtu_time);
     round_trip_ = 8 * longest.ps() + 4 * slowest;
     timeout_ = settings.timeout > Time{} ? settings.timeout.ps() : std::max<std::int64_t>(4 * round_trip_, 250'000'000);
     recovers_ = T::acks && !counts_;
@@ -74,8 +75,10 @@ NodeEngine<T>::NodeEngine(PacketFabric const& fabric, DomainMap const& map, Pack
     if (settings.lossless == Lossless::pfc)
         for (std::uint32_t p = 0; p < ports_.size(); ++p)
             if (auto const n = fabric.from(p); !fabric.is_endpoint(n) && !always_joint_[n]) ports_of_[n].push_back(p);
-    for (auto& port : ports_)
-        port.credit = settings.lossless == Lossless::credit ? settings.port_buffer : PacketSettings::unbounded;
+    for (std::uint32_t p = 0; p < ports_.size(); ++p) {
+        ports_[p].credit = settings.lossless == Lossless::credit ? settings.port_buffer : PacketSettings::unbounded;
+        ports_[p].crossed = fabric.is_endpoint(fabric.from(p)) ? 0 : 1;
+    }
     for (auto const& loss : settings.losses) {
         ORRERY_VALIDATE(loss.probability >= 0 && loss.probability < 1,
                         "network.packet.losses: {} loses {} of its packets (must be below 1: nothing would arrive)",
@@ -123,7 +126,7 @@ void NodeEngine<T>::set_thresholds() {
 template <class T>
 Time NodeEngine<T>::next() const {
     if (width_ > 0) {
-        auto window = std::min({to_switches_.next(), to_endpoints_.next(), woken_.next()});
+        auto window = std::min({calendars_[0].next(), calendars_[1].next(), woken_.next()});
         for (auto const port : carried_) window = std::min(window, ports_[port].busy_until / width_);
         if (window == PacketCalendar::never) return Time::infinity();
         return std::max(Time::from_ps(window * width_), Time::from_ps(ran_until_));
@@ -157,8 +160,8 @@ void NodeEngine<T>::wake(std::uint32_t n, std::int64_t when, WakeKind kind, std:
 template <class T>
 void NodeEngine<T>::set_width(std::int64_t width) {
     width_ = width;
-    to_switches_.set_width(width);
-    to_endpoints_.set_width(width);
+    calendars_[0].set_width(width);
+    calendars_[1].set_width(width);
     for (std::uint32_t p = 0; p < ports_.size(); ++p) {
         auto const& link = fabric_.port(p);
         auto const brought = static_cast<std::int64_t>(static_cast<Int128>(width) * link.rate / 8'000'000'000'000);
@@ -203,9 +206,9 @@ void NodeEngine<T>::gather() {
 
 template <class T>
 void NodeEngine<T>::run_switches() {
-    to_switches_.open(window_);
+    calendars_[0].open(window_);
     auto const ports = fabric_.port_count();
-    at_ports_.deal(to_switches_, [&](Packet const& packet) {
+    at_ports_.deal(calendars_[0], [&](Packet const& packet) {
         if (late_) return ports + node_of(packet);
         auto const node = fabric_.from(packet.next);
         return nodes_[node].joint ? ports + node : packet.next;
@@ -217,7 +220,7 @@ void NodeEngine<T>::run_switches() {
         __builtin_prefetch(&ports_[place].bytes, 1);
         __builtin_prefetch(&fabric_.port(place));
     };
-    at_ports_.visit(to_switches_, soon, [&](std::uint32_t place, Arrival const* first, Arrival const* last) {
+    at_ports_.visit(calendars_[0], soon, [&](std::uint32_t place, Arrival const* first, Arrival const* last) {
         place < ports ? run_port(place, first, last) : run_joint(place - ports, first, last);
     });
     for (auto const port : carrying_)
@@ -231,13 +234,13 @@ void NodeEngine<T>::run_switches() {
         if (nodes_[n].ran != window_) run_joint(n, nullptr, nullptr);
         nodes_[n].joint = false;
     }
-    to_switches_.close();
+    calendars_[0].close();
 }
 
 // A switch that is joint in this window only leaves no wakes behind: its ports are carried.
 template <class T>
 void NodeEngine<T>::run_joint(std::uint32_t n, Arrival const* first, Arrival const* last) {
-    run_node(n, to_switches_, first, last);
+    run_node(n, calendars_[0], first, last);
     if (always_joint_[n]) return enlist(n);
     nodes_[n].heap.clear();
     for (auto const port : ports_of_[n]) {
@@ -248,20 +251,20 @@ void NodeEngine<T>::run_joint(std::uint32_t n, Arrival const* first, Arrival con
 
 template <class T>
 void NodeEngine<T>::run_endpoints() {
-    to_endpoints_.open(window_);
-    at_endpoints_.deal(to_endpoints_, [](Packet const& packet) { return packet.next; });
+    calendars_[1].open(window_);
+    at_endpoints_.deal(calendars_[1], [](Packet const& packet) { return packet.next; });
     auto const soon = [this](std::uint32_t node) { __builtin_prefetch(&nodes_[node], 1); };
-    at_endpoints_.visit(to_endpoints_, soon, [this](std::uint32_t node, Arrival const* first, Arrival const* last) {
-        run_node(node, to_endpoints_, first, last);
+    at_endpoints_.visit(calendars_[1], soon, [this](std::uint32_t node, Arrival const* first, Arrival const* last) {
+        run_node(node, calendars_[1], first, last);
         enlist(node);
     });
     for (auto const n : woken_endpoints_) {
         if (nodes_[n].ran == window_) continue;
-        run_node(n, to_endpoints_, nullptr, nullptr);
+        run_node(n, calendars_[1], nullptr, nullptr);
         enlist(n);
     }
     woken_endpoints_.clear();
-    to_endpoints_.close();
+    calendars_[1].close();
 }
 
 // Arrivals and own events of one node in one order: time, own events first, then by key or fair tie.
@@ -270,6 +273,7 @@ void NodeEngine<T>::run_node(std::uint32_t n, PacketCalendar& calendar, Arrival 
     auto& node = nodes_[n];
     node.ran = window_;
     auto const order = [](Wake const& a, Wake const& b) { return later(a, b); };
+    for (auto const* arrival = first; arrival != last; ++arrival) fetch(calendar.at(arrival->index));
     for (;;) {
         auto const own = node.heap.empty() ? end_ : node.heap.front().when;
         auto const arrival = first != last ? begin_ + first->offset() : end_;
@@ -284,6 +288,18 @@ void NodeEngine<T>::run_node(std::uint32_t n, PacketCalendar& calendar, Arrival 
             ++first;
         }
     }
+}
+
+// Asks for the state of the flow that a packet which has arrived will touch.
+template <class T>
+inline void NodeEngine<T>::fetch(Packet const& packet) const {
+    if (packet.left != 0 || to_upstream(packet)) return;
+    if (packet.kind() != PacketKind::data) {
+        __builtin_prefetch(&tx_[packet.slot]);
+        return;
+    }
+    auto const& table = rx_[process_of(static_cast<std::uint32_t>(packet.origin))];
+    if (packet.slot < table.size()) __builtin_prefetch(&table[packet.slot]);
 }
 
 template <class T>
@@ -328,18 +344,10 @@ inline void NodeEngine<T>::push(std::int64_t when, PacketLoad const& load, Packe
         leaving.set_out(load, leg);
         return ship(share_.owner[node], when, leaving, 0);
     }
-    auto ahead = when - begin_;
-    auto window = window_;
-    if (ahead < 3 * width_) [[likely]] {
-        for (; ahead >= width_; ++window) ahead -= width_;
-    } else {
-        window += ahead / width_;
-        ahead %= width_;
-    }
-    auto& calendar = fabric_.is_endpoint(node) ? to_endpoints_ : to_switches_;
+    auto const due = PacketCalendar::due(window_, when - begin_, width_);
     auto out = leg;
-    out.offset = static_cast<std::uint32_t>(ahead);
-    calendar.push(window, out.offset).set_out(load, out);
+    out.offset = due.offset;
+    calendar_to(node).push(due.window, due.offset).set_out(load, out);
 }
 
 template <class T>
@@ -361,8 +369,7 @@ void NodeEngine<T>::arrive(std::span<Event const> events) {
             continue;
         }
         packet.offset = static_cast<std::uint32_t>(event.when.ps() % width_);
-        auto& calendar = fabric_.is_endpoint(node_of(packet)) ? to_endpoints_ : to_switches_;
-        calendar.push(event.when.ps() / width_, packet.offset) = packet;
+        calendar_to(node_of(packet)).push(event.when.ps() / width_, packet.offset) = packet;
     }
 }
 

@@ -10,11 +10,10 @@ namespace orrery {
 
 template <class T>
 void NodeEngine<T>::forward(std::uint32_t node, Packet& packet, std::int64_t now) {
-    auto const left = packet.left - 1U;
     auto port = static_cast<std::uint32_t>(packet.next);
     if (late_) {
         auto const group = fabric_.group(packet.next, node);
-        port = chooser_.least(packet.heading(), group, node, left, false, [&](std::uint32_t p) {
+        port = chooser_.least(packet.heading(), group, node, packet.left - 1U, false, [&](std::uint32_t p) {
             // What is ahead of it, in time at the speed of the link.
             return std::max<std::int64_t>(0, ports_[p].busy_until - now) +
                    ports_[p].data_bytes * fabric_.port(p).mtu_time / fabric_.mtu();
@@ -24,7 +23,6 @@ void NodeEngine<T>::forward(std::uint32_t node, Packet& packet, std::int64_t now
             return drop(packet, static_cast<std::uint32_t>(packet.in));
         }
     }
-    packet.left = left & 3;
     if (fabric_.mixed_rates() && !fabric_.holds(node)) {
         // A cut-through switch may not run dry: a faster output ends no earlier than the input.
         auto const bytes = static_cast<std::uint32_t>(packet.bytes);
@@ -67,14 +65,13 @@ void NodeEngine<T>::run_port(std::uint32_t port, Arrival const* first, Arrival c
     state.ran = static_cast<std::uint32_t>(window_);
     for (; first != last; ++first) {
         auto const now = begin_ + first->offset();
-        auto& packet = to_switches_.at(first->index);
-        if (first + 1 != last) __builtin_prefetch(&to_switches_.at(first[1].index));
+        auto& packet = calendars_[0].at(first->index);
+        if (first + 1 != last) __builtin_prefetch(&calendars_[0].at(first[1].index));
         serve(port, state, now);
         if (to_upstream(packet)) [[unlikely]] {
             if (heed(state, packet, now) && state.busy_until <= now) depart_next(port, state, now);
             continue;
         }
-        packet.left = (packet.left - 1U) & 3;
         join(port, state, packet, now);
     }
     serve(port, state, end_ - 1);
@@ -342,8 +339,8 @@ inline void NodeEngine<T>::wake_for_more(std::uint32_t port, Port const& state) 
         wake_port(port);
 }
 
-// One departure. `left` says how many hops are behind the link; `next` is the bundle to go over first, where the packet
-// does not carry it.
+// One departure. Where a packet is made, `next` is the bundle to go over behind the link: of four hops it is not
+// carried.
 template <class T>
 inline void NodeEngine<T>::depart(std::uint32_t port, Port& state, Packet& packet, std::int64_t now) {
     auto const& spec = fabric_.port(port);
@@ -364,14 +361,15 @@ inline void NodeEngine<T>::depart(std::uint32_t port, Port& state, Packet& packe
     if (state.lossy) [[unlikely]]
         if (lose(port, state, packet)) return;
     PacketLeg leg = packet;
+    auto const left = packet.left - state.crossed;
+    leg.left = left & 3;
     leg.in = port & id_mask;
     auto arrival = now + spec.latency;
-    if (packet.left == 0) {
+    if (left == 0) {
         arrival += time;
         leg.next = spec.to & id_mask;
     } else {
         arrival += time & fabric_.hold_mask(port);
-        auto const left = static_cast<std::uint32_t>(packet.left);
         auto next = left == 1   ? static_cast<std::uint32_t>(packet.last)
                     : left == 2 ? static_cast<std::uint32_t>(packet.hop2)
                                 : static_cast<std::uint32_t>(packet.next);

@@ -13,47 +13,52 @@ namespace orrery::packet_detail {
 
 inline constexpr std::uint32_t none = ~0U;
 
-// A packet that waits in a queue. Slots of the pool are addresses, never part of an order.
-struct Waiting {
-    Packet packet;
-    std::uint32_t next = none;
-};
-
 struct Fifo {
     std::uint32_t head = none, tail = none;
 };
 
+// Packets that wait in queues. Slots of the pool are addresses, never part of an order.
 class WaitingPool {
   public:
     void push(Fifo& fifo, Packet const& packet) {
         auto slot = free_;
         if (slot == none) {
-            slot = static_cast<std::uint32_t>(all_.size());
-            all_.emplace_back();
+            slot = static_cast<std::uint32_t>(packets_.size());
+            packets_.emplace_back();
+            next_.push_back(none);
         } else {
-            free_ = all_[slot].next;
+            free_ = next_[slot];
         }
-        all_[slot] = {packet, none};
+        packets_[slot] = packet;
+        next_[slot] = none;
         if (fifo.head == none)
             fifo.head = slot;
         else
-            all_[fifo.tail].next = slot;
+            next_[fifo.tail] = slot;
         fifo.tail = slot;
     }
     // The packet stays readable until the next push.
     Packet& pop(Fifo& fifo) {
         auto const slot = fifo.head;
-        fifo.head = all_[slot].next;
-        all_[slot].next = free_;
+        fifo.head = next_[slot];
+        next_[slot] = free_;
         free_ = slot;
-        return all_[slot].packet;
+        if (fifo.head != none) __builtin_prefetch(&packets_[fifo.head]);
+        return packets_[slot];
     }
-    Packet const& front(Fifo const& fifo) const { return all_[fifo.head].packet; }
-    Waiting const& at(std::uint32_t slot) const { return all_[slot]; }
-    std::int64_t memory_bytes() const { return static_cast<std::int64_t>(all_.capacity() * sizeof(Waiting)); }
+    Packet const& front(Fifo const& fifo) const { return packets_[fifo.head]; }
+    // Calls visit(packet) from the first to the last.
+    template <class Visit>
+    void for_each(Fifo const& fifo, Visit const& visit) const {
+        for (auto at = fifo.head; at != none; at = next_[at]) visit(packets_[at]);
+    }
+    std::int64_t memory_bytes() const {
+        return static_cast<std::int64_t>(packets_.capacity() * sizeof(Packet) + next_.capacity() * 4);
+    }
 
   private:
-    std::vector<Waiting> all_;
+    std::vector<Packet> packets_;
+    std::vector<std::uint32_t> next_;
     std::uint32_t free_ = none;
 };
 
@@ -68,7 +73,8 @@ struct alignas(64) Port {
     OpenBin bin;
     std::uint32_t packets = 0;
     bool paused = false, lossy = false;
-    bool woken = false;  // its node has a wake for it
+    bool woken = false;        // its node has a wake for it
+    std::uint8_t crossed = 0;  // hops that a packet which leaves has arrived over: 1 at a switch, 0 where it is made
 
     std::int64_t bytes = 0, max_queue = 0;
     std::int64_t credit = 0;

@@ -242,23 +242,13 @@ inline void SweepEngine::send(Packet const& packet, std::uint32_t left, std::uin
         leaving.in = port & id_mask;
         return ship(share_.owner[spec.to], when, leaving, 0);
     }
-    auto ahead = when - begin_;
-    auto window = window_;
-    if (ahead < 3 * width_) [[likely]] {
-        while (ahead >= width_) {
-            ahead -= width_;
-            ++window;
-        }
-    } else {
-        window += ahead / width_;
-        ahead %= width_;
-    }
+    auto const due = PacketCalendar::due(window_, when - begin_, width_);
     PacketLeg leg = packet;
-    leg.offset = static_cast<std::uint32_t>(ahead);
+    leg.offset = due.offset;
     leg.next = next & id_mask;
     leg.left = left & 3;
     leg.in = port & id_mask;
-    calendar_.push(window, leg.offset).set_out(packet, leg);
+    calendar_.push(due.window, due.offset).set_out(packet, leg);
 }
 
 void SweepEngine::ship(std::uint32_t process, std::int64_t when, Packet const& packet, std::int64_t note) {
