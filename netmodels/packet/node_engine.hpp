@@ -81,6 +81,12 @@ class NodeEngine final : public PacketNetwork {
         std::int64_t since;
         std::uint32_t slot;
     };
+    // Slots to be used again, oldest first, for targets of the same process only: a receiver tells a slot's flow from
+    // the one before by a bit that turns with each, so it must see each.
+    struct RetiredSlots {
+        std::vector<Retired> slots;
+        std::size_t reused = 0;
+    };
 
     // node_engine_impl.hpp: windows
     bool mine(std::uint32_t node) const { return share_.holds(node); }
@@ -191,11 +197,11 @@ class NodeEngine final : public PacketNetwork {
     std::vector<Ready> ready_;  // by bundle, or by port when paths are hashed
     packet_detail::WaitingPool pool_;
     std::vector<Tx> tx_;
-    std::vector<Sender> senders_;      // by slot, like tx_
-    std::vector<Recovery> recovery_;   // by slot, when recovers_
-    std::vector<std::vector<Rx>> rx_;  // by process of the sender, by slot
-    std::vector<Retired> retired_;
-    std::size_t reused_ = 0;
+    std::vector<Sender> senders_;           // by slot, like tx_
+    std::vector<Recovery> recovery_;        // by slot, when recovers_
+    std::vector<std::vector<Rx>> rx_;       // by process of the sender, by slot
+    std::vector<RetiredSlots> retired_;     // by process of the target
+    std::vector<std::uint32_t> target_in_;  // by slot: that process
     std::vector<std::uint32_t> numbers_;
     std::vector<std::uint64_t> done_digest_;
 

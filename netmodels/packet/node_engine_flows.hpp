@@ -30,14 +30,17 @@ template <class T>
 void NodeEngine<T>::admit_message(Message const& message, std::uint32_t number, bool by_rule) {
     auto const cut = cut_message(fabric_, map_, settings_.mtu, message);
     std::uint32_t slot = 0;
-    if (reused_ < retired_.size() && retired_[reused_].since + quarantine <= begin_) {
-        slot = retired_[reused_++].slot;
-        if (reused_ == 4096) {
-            retired_.erase(retired_.begin(), retired_.begin() + 4096);
-            reused_ = 0;
+    auto const process = process_of(message.target.value());
+    auto& retired = retired_[process];
+    if (retired.reused < retired.slots.size() && retired.slots[retired.reused].since + quarantine <= begin_) {
+        slot = retired.slots[retired.reused++].slot;
+        if (retired.reused == 4096) {
+            retired.slots.erase(retired.slots.begin(), retired.slots.begin() + 4096);
+            retired.reused = 0;
         }
     } else {
         slot = static_cast<std::uint32_t>(tx_.size());
+        target_in_.push_back(process);
         tx_.emplace_back();
         tx_.back().turn = 1;
         senders_.emplace_back();
@@ -490,7 +493,7 @@ void NodeEngine<T>::retire(std::uint32_t slot) {
     auto& tx = tx_[slot];
     tx.packets = 0;
     // Copies of a packet that was sent twice may still be on their way: such a slot is not used again.
-    if (!tx.resent) retired_.push_back({end_, slot});
+    if (!tx.resent) retired_[target_in_[slot]].slots.push_back({end_, slot});
 }
 
 }  // namespace orrery

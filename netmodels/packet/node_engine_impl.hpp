@@ -28,6 +28,7 @@ NodeEngine<T>::NodeEngine(PacketFabric const& fabric, DomainMap const& map, Pack
       ready_(settings.load_balancing == LoadBalancing::ecmp ? fabric.port_count()
                                                             : map.bundles(fabric.domain()).size()),
       rx_(share_.processes),
+      retired_(share_.processes),
       numbers_(fabric.fabric().rank_count(), 0),
       done_digest_(fabric.fabric().rank_count(), 0),
       at_ports_(fabric.port_count() + fabric.node_count(), tie_),
