@@ -24,16 +24,22 @@ class Heartbeat final : public WindowHook {
         std::int64_t operations = 0;  // of all ranks
         Time link_bin;
         std::function<void()> flush;  // makes what was streamed durable
+        // Asked in every window; true: all processes take a checkpoint behind it.
+        std::function<bool(WindowStatus const&)> checkpoint_due = [](WindowStatus const&) { return false; };
+        // Called on every process at the same window boundary when one of them asked for a checkpoint.
+        std::function<void(WindowReport const&)> checkpoint = [](WindowReport const&) {};
     };
 
     Heartbeat(Setup setup, std::vector<LinkTraffic*> traffic, RunSink& sink)
         : setup_(std::move(setup)), traffic_(std::move(traffic)), sink_(&sink) {}
 
     Request at_window(WindowStatus const& status) override;
+    void agreed(WindowReport const& all) override;
     // Closes every bin up to `now`, the open one included.
     void finish(Time now);
 
   private:
+    std::uint32_t signal_flags();
     void show(WindowStatus const& status, double wall) const;
     void emit_bins(Time until);
 
@@ -43,6 +49,7 @@ class Heartbeat final : public WindowHook {
     WallClock clock_;
     std::int64_t bins_closed_ = 0;
     double next_show_ = 0.5, next_look_ = 0, next_flush_ = 10;
+    double deaf_until_ = 0;  // to signals that the loop goes on after
 };
 
 }  // namespace orrery
