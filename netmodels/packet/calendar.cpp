@@ -64,4 +64,23 @@ std::int64_t PacketCalendar::next() const {
     return earliest;
 }
 
+void PacketCalendar::state(StateStream& stream) {
+    std::vector<Far> held;
+    if (!stream.restoring()) {
+        for (auto window = current_; window < current_ + windows; ++window)
+            for (std::size_t part = 0; part < std::size_t{1} << part_bits; ++part) {
+                auto const& bucket = ring_[place_of(window) + part];
+                for (auto const* block : bucket.blocks)
+                    for (auto const& packet : *block) {
+                        if (&packet == bucket.free) break;
+                        held.push_back({window, packet});
+                    }
+            }
+        for (auto const& [number, turn] : far_) held.insert(held.end(), turn.packets.begin(), turn.packets.end());
+    }
+    stream(part_shift_, current_, held);
+    if (!stream.restoring()) return;
+    for (auto const& [window, packet] : held) push(window, packet.offset) = packet;
+}
+
 }  // namespace orrery

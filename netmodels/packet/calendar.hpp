@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/check.hpp"
+#include "core/state.hpp"
 #include "netmodels/packet/packet.hpp"
 
 #include <algorithm>
@@ -79,6 +80,8 @@ class PacketCalendar {
             for (auto const& entry : far.packets) visit(entry.packet);
     }
     std::int64_t memory_bytes() const { return static_cast<std::int64_t>(all_.size() * sizeof(Block)); }
+    // Between windows: none is open.
+    void state(StateStream& stream);
 
     static constexpr std::int64_t never = std::int64_t{1} << 62;
 

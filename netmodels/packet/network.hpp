@@ -117,9 +117,7 @@ class PacketNetwork {
     // What keeps them, in sentences: links that drop, a cycle of full buffers. Empty when nothing does.
     virtual std::string diagnosis() const { return {}; }
     // Saves, or restores into a network made alike, everything since its construction. Between two windows.
-    virtual void state(StateStream&) {
-        throw InputError("checkpoints do not cover the packet model use the flow model");
-    }
+    virtual void state(StateStream& stream) = 0;
 };
 
 }  // namespace orrery

@@ -53,6 +53,7 @@ class NodeEngine final : public PacketNetwork {
     std::int64_t memory_bytes() const override;
     std::vector<std::uint64_t> starved() const override;
     std::string diagnosis() const override;
+    void state(StateStream& stream) override;
 
   private:
     static constexpr std::uint32_t none = packet_detail::none;
@@ -86,6 +87,8 @@ class NodeEngine final : public PacketNetwork {
     struct RetiredSlots {
         std::vector<Retired> slots;
         std::size_t reused = 0;
+
+        void state(StateStream& stream) { stream(slots, reused); }
     };
 
     // node_engine_impl.hpp: windows

@@ -69,6 +69,13 @@ std::int64_t NodeEngine<T>::memory_bytes() const {
 }
 
 template <class T>
+void NodeEngine<T>::state(StateStream& stream) {
+    stream(ports_, ingress_, nodes_, ready_, pool_, tx_, senders_, recovery_, rx_, retired_, target_in_, numbers_,
+           done_digest_, calendars_, carried_, tight_, woken_, width_, begin_, end_, window_, ran_until_, rule_now_,
+           deliveries_, counters_, queues_, meter_);
+}
+
+template <class T>
 std::vector<std::uint64_t> NodeEngine<T>::starved() const {
     std::vector<std::uint64_t> cookies;
     if (next() < Time::infinity()) return cookies;

@@ -2,6 +2,7 @@
 // State of ports, nodes and flows for the engine with queues and feedback. Plain data.
 #pragma once
 
+#include "core/state.hpp"
 #include "netmodels/packet/packet.hpp"
 #include "netmodels/packet/port_meter.hpp"
 
@@ -52,6 +53,7 @@ class WaitingPool {
     void for_each(Fifo const& fifo, Visit const& visit) const {
         for (auto at = fifo.head; at != none; at = next_[at]) visit(packets_[at]);
     }
+    void state(StateStream& stream) { stream(packets_, next_, free_); }
     std::int64_t memory_bytes() const {
         return static_cast<std::int64_t>(packets_.capacity() * sizeof(Packet) + next_.capacity() * 4);
     }
@@ -135,6 +137,11 @@ struct Node {
     std::vector<std::uint64_t> pulls;  // process << 32 | slot
     std::size_t pulled = 0;
     std::int64_t pull_at = 0, pull_gap = 0;
+
+    void state(StateStream& stream) {
+        stream(heap, registered, ran, rank, answers, tight, listed, joint, pulling, shared, pulls, pulled, pull_at,
+               pull_gap);
+    }
 };
 
 // The sender's half of a flow: one cache line. The state of its transport and of its recovery stand beside it, where

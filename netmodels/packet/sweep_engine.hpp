@@ -43,6 +43,7 @@ class SweepEngine final : public PacketNetwork {
     std::int64_t flow_state_bytes() const override { return sizeof(Flow) + sizeof(Received); }
     std::int64_t memory_bytes() const override;
     std::vector<std::uint64_t> starved() const override;
+    void state(StateStream& stream) override;
 
   private:
     static constexpr std::uint32_t none = ~0U;

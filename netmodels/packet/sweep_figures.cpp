@@ -50,6 +50,11 @@ std::int64_t SweepEngine::memory_bytes() const {
     return static_cast<std::int64_t>(bytes) + calendar_.memory_bytes() + order_.memory_bytes();
 }
 
+void SweepEngine::state(StateStream& stream) {
+    stream(ports_, flows_, free_flow_, received_, injectors_, active_, numbers_, calendar_, width_, begin_, window_,
+           ran_until_, deliveries_, counters_, queues_, done_digest_, meter_);
+}
+
 std::vector<std::uint64_t> SweepEngine::starved() const {
     std::vector<std::uint64_t> cookies;
     if (next() < Time::infinity()) return cookies;

@@ -2,6 +2,8 @@
 // Numbers that wait for a window: which nodes have something to do in it.
 #pragma once
 
+#include "core/state.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -45,6 +47,8 @@ class WindowLists {
         auto const turned = std::rotr(occupied_, static_cast<int>(place(current_)));
         return turned == 0 ? far : std::min(far, current_ + std::countr_zero(turned));
     }
+
+    void state(StateStream& stream) { stream(current_, occupied_, ring_, far_); }
 
   private:
     static constexpr std::int64_t windows = 64;

@@ -91,6 +91,7 @@ class PacketBench {
         return result;
     }
 
+    std::unique_ptr<PacketNetwork> network() const { return make_packet_network(*compiled_, *map_, settings_); }
     PacketFabric const& compiled() const { return *compiled_; }
     Fabric const& fabric() const { return *fabric_; }
 
