@@ -25,6 +25,7 @@ Examples:
   orrery compare-models scenarios/single_switch_ep8.yaml
   mpirun -n 4 orrery run SCENARIO --out results/four --walltime 3600s
   mpirun -n 6 orrery resume results/four
+  orrery recover results/four
   orrery verify
 Exit codes: 0 complete, 1 internal error, 2 bad input, 3 the workload cannot finish,
             4 stopped by a limit or signal, 5 out of the memory limit.
@@ -33,6 +34,7 @@ Exit codes: 0 complete, 1 internal error, 2 bad input, 3 the workload cannot fin
 struct Arguments {
     RunArguments run;
     CheckArguments check;
+    RecoverArguments recover;
     ScenarioArguments compare;
     ResumeArguments resume;
     LaunchOptions run_options, resume_options;
@@ -69,6 +71,14 @@ void add_check(CLI::App& app, Arguments& a) {
     check->add_flag("--links", a.check.links, "List the names of all links (for fabric.degrade)");
 }
 
+void add_recover(CLI::App& app, Arguments& a) {
+    auto* recover =
+        app.add_subcommand("recover", "Make one finished file, DIR/recovered.h5, of what a killed run left");
+    recover->add_option("DIR", a.recover.directory, "The --out directory of the run; its parts are only read")
+        ->required();
+    recover->add_flag("--force", a.recover.force, "Replace an earlier recovered.h5");
+}
+
 ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {
     if (app.got_subcommand("run")) {
         a.run_options.apply(a.run);
@@ -80,6 +90,7 @@ ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {
         world.set_hang_limit(a.resume.hang_limit_s);
         return resume_command(world, a.resume);
     }
+    if (app.got_subcommand("recover")) return recover_command(world, a.recover);
     if (app.got_subcommand("check")) return check_command(world, a.check);
     if (app.got_subcommand("compare-models")) return compare_models_command(world, a.compare);
     if (app.got_subcommand("verify")) return verify_command(world);
@@ -116,6 +127,7 @@ int main(int argc, char** argv) {
     add_run(app, arguments);
     add_resume(app, arguments);
     add_check(app, arguments);
+    add_recover(app, arguments);
     add_scenario(
         app.add_subcommand("compare-models", "Simulate a scenario with the flow and the packet model; show both"),
         arguments.compare);

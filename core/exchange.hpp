@@ -50,7 +50,7 @@ static_assert(std::is_trivially_copyable_v<WindowReport> && sizeof(WindowReport)
 // Why a process cannot go on. Of several in one window the earliest in (when, lp) is reported, which is the same one
 // for every number of processes.
 struct Failure {
-    enum class Kind : std::uint32_t { none, input, incomplete, memory, internal };
+    enum class Kind : std::uint32_t { none, input, storage, incomplete, memory, internal };
     Kind kind = Kind::none;
     Time when = Time::infinity();
     LpId lp;

@@ -30,6 +30,12 @@ struct ResumeArguments : LaunchArguments {
 };
 ExitCode resume_command(World const& world, ResumeArguments const& arguments);
 
+struct RecoverArguments {
+    std::filesystem::path directory;
+    bool force = false;  // replace an earlier recovery
+};
+ExitCode recover_command(World const& world, RecoverArguments const& arguments);
+
 struct CheckArguments {
     ScenarioArguments input;
     std::uint32_t processes = 1;  // to show the partition for

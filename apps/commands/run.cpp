@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // orrery run: simulate a scenario, stream its timeline, say what limits it.
 #include "apps/commands/command.hpp"
+#include "apps/run/report.hpp"
 #include "apps/run/signals.hpp"
 #include "io/checkpoint/checkpoint.hpp"
+#include "io/timeline/about.hpp"
 
 namespace orrery {
 namespace {
@@ -15,7 +17,7 @@ void prepare_directory(fs::path const& out, bool force) {
     fs::create_directories(out, error);
     ORRERY_VALIDATE(!error, "cannot create {} ({}) choose another --out", out.string(), error.message());
     std::vector<std::string> found;
-    for (auto const name : {"run.h5", "summary.json", "parts", "checkpoints"})
+    for (auto const name : {"run.h5", "summary.json", "recovered.h5", "parts", "checkpoints"})
         if (fs::exists(out / name)) found.emplace_back(name);
     if (found.empty()) return;
     ORRERY_VALIDATE(
@@ -35,7 +37,7 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
     leg.run = arguments.out.empty() ? fs::path{arguments.input.scenario.stem().string() + ".out"} : arguments.out;
     leg.prepare = [&] {
         prepare_directory(leg.run, arguments.force);
-        note_scenario(leg.run, job.loaded());
+        write_about(leg.run, make_manifest(job, arguments.command_line), fabric_tables(job));
     };
     return simulate_leg(world, job, leg, arguments);
 }

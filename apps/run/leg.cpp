@@ -62,7 +62,7 @@ std::vector<PartSource> all_parts(World const& world, Leg const& leg) {
     return parts;
 }
 
-// The loop, from wherever the leg begins. What is refused before anything was simulated leaves nothing behind.
+// The loop, from wherever the leg begins. A run whose input turns out to be bad leaves nothing behind.
 RunOutcome run_loop(World const& world, Leg const& leg, Simulation& simulation) {
     try {
         if (!leg.from) return simulation.loop().run();
@@ -73,8 +73,10 @@ RunOutcome run_loop(World const& world, Leg const& leg, Simulation& simulation) 
         return simulation.run_from(
             files,
             {.windows = leg.from->windows, .events = leg.from->events, .last = Time::from_ps(leg.from->simulated_ps)});
+    } catch (StorageError const&) {
+        throw;
     } catch (InputError const&) {  // on every process alike
-        if (simulation.loop().progress().events > 0) throw;
+        if (leg.from) throw;
         world.barrier();
         std::error_code ignored;
         if (world.root()) fs::remove_all(leg.run / "parts", ignored);
@@ -170,7 +172,7 @@ ExitCode simulate_leg(World const& world, Job const& job, Leg const& leg, Launch
                     {.parts = finished ? PartsAfterwards::removed : PartsAfterwards::kept});
         report.summary.wall_s = leg.earlier.wall_s + program_seconds();
         write_summary_json(leg.run / "summary.json", report.summary);
-        if (finished) forget_run(leg.run);
+        if (finished) remove_checkpoints(leg.run);
     });
     auto const code = exit_code_of(outcome.reason, world.broadcast(report.summary.complete ? "1" : "0") == "1");
     if (!world.root()) return code;

@@ -179,8 +179,15 @@ std::vector<std::string> ignored(Job const& job, std::vector<std::int64_t> const
     return list;
 }
 
-FabricTables tables(Job const& job, std::vector<std::int64_t> const& bytes, std::vector<std::int64_t> const& payload,
-                    Time span) {
+std::string host_name() {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+}  // namespace
+
+FabricTables fabric_tables(Job const& job) {
     FabricTables tables;
     auto const& fabric = job.fabric();
     for (auto const& link_class : fabric.link_classes()) tables.class_names.push_back(link_class.name);
@@ -194,20 +201,11 @@ FabricTables tables(Job const& job, std::vector<std::int64_t> const& bytes, std:
         table.latency.push_back(bundle.latency);
         table.members.push_back(bundle.member_count);
     }
-    table.wire_bytes = bytes;
-    table.payload_bytes = payload;
     tables.bundle_name = [&fabric](std::uint32_t b) { return fabric.bundle_name(BundleId{b}); };
-    tables.span = span;
     return tables;
 }
 
-std::string host_name() {
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    return name.data();
-}
-
-Manifest manifest(Job const& job, RunFacts const& facts, std::string const& digest) {
+Manifest make_manifest(Job const& job, std::string const& command) {
     Manifest manifest;
     manifest.manifest = {{"scenario", resolved_text(job.loaded())},
                          {"canonical", canonical_text(job.scenario())},
@@ -219,13 +217,10 @@ Manifest manifest(Job const& job, RunFacts const& facts, std::string const& dige
                          {"placement", job.placement().describe()},
                          {"flow_sharing", job.sharing_text()},
                          {"flow_solvers", job.solvers_text()},
-                         {"link_bin_ps", job.scenario().output().link_bin()},
-                         {"digest", digest}};
-    manifest.run = {{"command", facts.command}, {"host", host_name()}};
+                         {"link_bin_ps", job.scenario().output().link_bin()}};
+    manifest.run = {{"command", command}, {"host", host_name()}};
     return manifest;
 }
-
-}  // namespace
 
 Report make_report(World const& world, Job const& job, Partition const& partition, Simulation& simulation,
                    RunOutcome const& outcome, RunFacts const& facts) {
@@ -276,8 +271,12 @@ Report make_report(World const& world, Job const& job, Partition const& partitio
     if (world.root()) summary.parallel = efficiency(job, partition, outcome, processes);
     summary.ignored = ignored(job, bytes);
     summary.warnings = job.warnings();
-    report.tables = tables(job, bytes, payload, outcome.last);
-    report.manifest = manifest(job, facts, summary.digest);
+    report.tables = fabric_tables(job);
+    report.tables.bundles.wire_bytes = bytes;
+    report.tables.bundles.payload_bytes = payload;
+    report.tables.span = outcome.last;
+    report.manifest = make_manifest(job, facts.command);
+    report.manifest.manifest.push_back({"digest", summary.digest});
     add_to_manifest(report.manifest, summary);
     return report;
 }

@@ -26,6 +26,10 @@ struct RunFacts {
     double earlier_wall_s = 0, earlier_cpu_s = 0;  // of the legs before
 };
 
+// What is known before the first event: no digest, no bytes on links.
+FabricTables fabric_tables(Job const& job);
+Manifest make_manifest(Job const& job, std::string const& command);
+
 // Collective.
 Report make_report(World const& world, Job const& job, Partition const& partition, Simulation& simulation,
                    RunOutcome const& outcome, RunFacts const& facts);

@@ -2,6 +2,7 @@
 #include "io/checkpoint/checkpoint.hpp"
 
 #include "io/scenario/schema.hpp"
+#include "io/timeline/about.hpp"
 #include "io/timeline/atomic_file.hpp"
 #include "orrery_version.hpp"
 
@@ -95,11 +96,7 @@ void sync_folder(fs::path const& folder) {
 }
 
 void ensure_gone_or_made(std::error_code const& error, fs::path const& path) {
-    ORRERY_VALIDATE(!error, "cannot write {} ({})", path.string(), error.message());
-}
-
-fs::path scenario_note(fs::path const& run) {
-    return run / "parts" / "scenario.yaml";
+    if (error) throw StorageError(fmt::format("cannot write {} ({})", path.string(), error.message()));
 }
 
 // The first line in which two texts part, without what follows the value.
@@ -193,19 +190,9 @@ std::vector<std::uint32_t> published_checkpoints(fs::path const& run) {
     return numbers;
 }
 
-void note_scenario(fs::path const& run, LoadedScenario const& loaded) {
-    auto const text = resolved_text(loaded);
-    std::error_code error;
-    fs::create_directories(scenario_note(run).parent_path(), error);
-    ensure_gone_or_made(error, scenario_note(run));
-    replace_file(scenario_note(run), std::as_bytes(std::span(text)));
-}
-
-void forget_run(fs::path const& run) {
+void remove_checkpoints(fs::path const& run) {
     std::error_code ignored;
     fs::remove_all(checkpoints_of(run), ignored);
-    fs::remove(scenario_note(run), ignored);
-    fs::remove(scenario_note(run).parent_path(), ignored);
 }
 
 CheckpointManifest read_manifest(fs::path const& run, std::uint32_t number) {
@@ -242,10 +229,9 @@ void verify_file(fs::path const& checkpoint, FileFacts const& expected) {
 
 void verify_inputs(fs::path const& run, CheckpointManifest const& manifest) {
     auto const folder = checkpoints_of(run) / checkpoint_name(manifest.number);
-    auto const path = scenario_note(run);
-    std::ifstream file(path, std::ios::binary);
-    ORRERY_VALIDATE(static_cast<bool>(file), "cannot read {} (a run leaves it beside its parts)", path.string());
-    std::string const found{std::istreambuf_iterator<char>(file), {}};
+    auto const path = about_path(run);
+    auto const about = hdf5::File::open(path, hdf5::ReadMode::closed).open_group("manifest");
+    auto const found = std::get<std::string>(about.attribute("scenario"));
     auto const wanted = resolved_text(manifest.loaded);
     ORRERY_VALIDATE(found == wanted,
                     "cannot use {} (its scenario is not that of {}: {}) put the scenario back, or start a new run",

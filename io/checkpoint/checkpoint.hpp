@@ -52,11 +52,7 @@ void publish_checkpoint(std::filesystem::path const& run, CheckpointManifest con
 // Numbers of the published checkpoints, newest first.
 std::vector<std::uint32_t> published_checkpoints(std::filesystem::path const& run);
 
-// DIR/parts/scenario.yaml: what its parts and checkpoints belong to.
-void note_scenario(std::filesystem::path const& run, LoadedScenario const& loaded);
-
-// Removes what only a run that goes on needs: its checkpoints, and that note with its folder once it is empty.
-void forget_run(std::filesystem::path const& run);
+void remove_checkpoints(std::filesystem::path const& run);
 
 // Refuses, with an InputError that names the checkpoint, what is damaged or of another program, scenario or run.
 CheckpointManifest read_manifest(std::filesystem::path const& run, std::uint32_t number);

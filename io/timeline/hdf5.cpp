@@ -217,6 +217,11 @@ Dataset Group::open_dataset(std::string const& name) const {
     return {{check(H5Dopen2(id(), name.c_str(), uncached().id()), "cannot open", where), H5Dclose}, where};
 }
 
+void Group::copy_from(Group const& other, std::string const& name) {
+    check(H5Ocopy(other.id(), name.c_str(), id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "cannot copy",
+          child_name(other.where_, name));
+}
+
 std::vector<Child> Group::children() const {
     std::vector<Child> found;
     auto const visit = [](hid_t group, char const* name, H5L_info_t const*, void* out) -> herr_t {

@@ -115,6 +115,8 @@ class Group : public Object {
     Dataset create_dataset(std::string const& name, RowType type, std::uint64_t chunk_rows);
     Dataset open_dataset(std::string const& name) const;
     std::vector<Child> children() const;  // sorted by name
+    // Copies a member of another group, with all it holds.
+    void copy_from(Group const& other, std::string const& name);
 };
 
 // How a file is written. `streaming` is for single-writer-multiple-reader access: others may read while it grows.

@@ -2,8 +2,10 @@
 #include "io/timeline/merge.hpp"
 
 #include "core/check.hpp"
+#include "io/timeline/about.hpp"
 #include "io/timeline/atomic_file.hpp"
 #include "io/timeline/fabric_writer.hpp"
+#include "io/timeline/manifest_writer.hpp"
 #include "io/timeline/merge_tables.hpp"
 
 #include <algorithm>
@@ -20,7 +22,9 @@ void remove_parts(Sources const& parts) {
         std::filesystem::remove(part.path, ignored);
         std::filesystem::remove(tail_path(part.path), ignored);
     }
-    std::filesystem::remove(parts.front().path.parent_path(), ignored);  // only when it is empty
+    auto const folder = parts.front().path.parent_path();
+    std::filesystem::remove(about_path(folder.parent_path()), ignored);
+    std::filesystem::remove(folder, ignored);  // only when it is empty
 }
 
 // Removes files that are not wanted beyond a scope, whichever way it is left.
@@ -51,12 +55,14 @@ std::vector<PartReader> open_parts(std::span<PartSource const> sources) {
 }
 
 // Merges groups of parts until at most `fan_in` are left.
-Sources reduce_fan_in(Sources parts, std::size_t fan_in, ScratchFiles& intermediate) {
+Sources reduce_fan_in(Sources parts, std::size_t fan_in, std::filesystem::path const& beside,
+                      ScratchFiles& intermediate) {
     for (int pass = 1; parts.size() > fan_in; ++pass) {
         Sources merged;
         for (std::size_t first = 0; first < parts.size(); first += fan_in) {
             auto const group = std::span(parts).subspan(first, std::min(fan_in, parts.size() - first));
-            auto const path = parts.front().path.parent_path() / fmt::format("m{}-{:04}.h5", pass, merged.size());
+            auto path = beside;
+            path += fmt::format(".{}-{:04}", pass, merged.size());
             merged.push_back({path});
             intermediate.add(path);
             auto const inputs = open_parts(group);
@@ -70,38 +76,39 @@ Sources reduce_fan_in(Sources parts, std::size_t fan_in, ScratchFiles& intermedi
     return parts;
 }
 
-void write_entries(hdf5::Group& file, char const* name, char const* long_name,
-                   std::vector<ManifestEntry> const& entries) {
-    auto group = file.create_group(name);
-    group.set_attribute("long_name", long_name);
-    for (auto const& entry : entries)
-        std::visit([&](auto const& value) { group.set_attribute(entry.key, value); }, entry.value);
-}
-
 }  // namespace
 
-void merge_parts(std::vector<PartSource> const& parts, std::filesystem::path const& run_h5, Manifest const& manifest,
-                 FabricTables const& fabric, MergeOptions const& options) {
-    ORRERY_ENSURE(!parts.empty() && options.fan_in >= 2, "{} parts, fan-in {}", parts.size(), options.fan_in);
-    auto temporary = run_h5;
+void write_timeline(std::vector<PartSource> const& parts, std::filesystem::path const& path, std::size_t fan_in,
+                    std::function<void(hdf5::Group& file)> const& rest) {
+    ORRERY_ENSURE(!parts.empty() && fan_in >= 2, "{} parts, fan-in {}", parts.size(), fan_in);
+    auto temporary = path;
     temporary += ".tmp";
     ScratchFiles unfinished;
     unfinished.add(temporary);
     {
         ScratchFiles intermediate;
-        auto const inputs = open_parts(reduce_fan_in(parts, options.fan_in, intermediate));
+        auto const inputs = open_parts(reduce_fan_in(parts, fan_in, temporary, intermediate));
         auto out = hdf5::File::create(temporary, hdf5::Format::compatible);
         out.set_attribute("format", "orrery timeline");
         out.set_attribute("format_version", std::int64_t{1});
         out.set_attribute("detail", name_of(inputs.front().setup().detail));
         merge_tables(inputs, out);
-        write_fabric(out, fabric, options.all_bundles);
-        write_entries(out, "manifest", "where the result comes from; equal for every process count", manifest.manifest);
-        write_entries(out, "run", "this execution; may differ between two runs of one scenario", manifest.run);
-        write_entries(out, "summary", "totals of the result; equal for every process count", manifest.summary);
+        rest(out);
         out.close();
     }
-    publish_file(temporary, run_h5);
+    publish_file(temporary, path);
+}
+
+void merge_parts(std::vector<PartSource> const& parts, std::filesystem::path const& run_h5, Manifest const& manifest,
+                 FabricTables const& fabric, MergeOptions const& options) {
+    write_timeline(parts, run_h5, options.fan_in, [&](hdf5::Group& file) {
+        auto const listed = listed_bundles(fabric.bundles, options.all_bundles);
+        write_bundles(file, fabric, listed);
+        write_links(file, fabric, listed);
+        write_manifest(file, manifest.manifest);
+        write_run(file, manifest.run);
+        write_summary(file, manifest.summary);
+    });
     if (options.parts == PartsAfterwards::removed) remove_parts(parts);
 }
 

@@ -2,12 +2,14 @@
 // Makes the one finished file of a run out of the parts that its processes wrote.
 #pragma once
 
+#include "io/timeline/hdf5.hpp"
 #include "io/timeline/manifest.hpp"
 #include "io/timeline/part.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 namespace orrery {
@@ -28,5 +30,9 @@ struct MergeOptions {
 // is the same for every number of parts. Rows out of order, or in two parts, are an InternalError; the parts then stay.
 void merge_parts(std::vector<PartSource> const& parts, std::filesystem::path const& run_h5, Manifest const& manifest,
                  FabricTables const& fabric, MergeOptions const& options = {});
+
+// The rows of the parts alone, and what `rest` adds to the file; the parts stay.
+void write_timeline(std::vector<PartSource> const& parts, std::filesystem::path const& path, std::size_t fan_in,
+                    std::function<void(hdf5::Group& file)> const& rest);
 
 }  // namespace orrery

@@ -11,10 +11,9 @@ namespace orrery {
 namespace {
 
 hdf5::File create_part(std::filesystem::path const& path) {
-    std::error_code error;
-    std::filesystem::create_directories(path.parent_path(), error);
-    ORRERY_VALIDATE(!error, "cannot create directory {} ({})", path.parent_path().string(), error.message());
-    std::filesystem::remove(tail_path(path), error);  // of an earlier part of that name, before its rows are gone
+    make_directory(path.parent_path());
+    std::error_code ignored;
+    std::filesystem::remove(tail_path(path), ignored);  // of an earlier part of that name, before its rows are gone
     return hdf5::File::create(path, hdf5::Format::streaming);
 }
 

@@ -77,6 +77,23 @@ TEST_P(CheckpointOf, ChainsOfStopsEndAsOneRun) {
     expect_whole(end, "ten legs");
 }
 
+TEST(Checkpoint, TwoHundredLegsEndAsOneRun) {
+    TinyDirectory const directory{"  microbatches: 2\n"};
+    auto const job = make_job(directory.scenario);
+    auto const whole = dry_run(job, {});
+    Saved from;
+    DryEnd end;
+    constexpr int legs = 200;
+    for (int leg = 1; leg <= legs; ++leg) {
+        auto const until = leg == legs ? Time::infinity() : Time::from_ps(whole.outcome.last.ps() / legs * leg);
+        end = dry_run(job, {.processes = 1 + static_cast<std::uint32_t>(leg) % 3, .until = until},
+                      leg == 1 ? nullptr : &from);
+        from = end.stopped;
+    }
+    EXPECT_EQ(end.digest, whole.digest);
+    EXPECT_TRUE(row_words(end.rows) == row_words(whole.rows));
+}
+
 // Any moment will do, and any width of windows on either side of it.
 TEST_P(CheckpointOf, StopsAtAnyTime) {
     auto const length = whole_.outcome.last.ps();

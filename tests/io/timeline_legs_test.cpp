@@ -12,21 +12,8 @@ namespace orrery {
 namespace {
 
 constexpr auto checkpoint = Time::from_ps(2'500'000'000);
-constexpr auto bin_width = Time::from_ps(100'000'000);
-
-// Rows of the made-up run with a time in [from, until); what sums over the run with the last of them.
-test::Rows between(test::Rows const& run, Time from, Time until) {
-    auto const inside = [&](Time t) { return from <= t && t < until; };
-    auto part = run;
-    std::erase_if(part.operations, [&](auto const& r) { return !inside(r.end); });
-    std::erase_if(part.collectives, [&](auto const& r) { return !inside(r.last_end); });
-    std::erase_if(part.link_bins, [&](auto const& r) { return !inside((r.bin + std::int64_t{1}) * bin_width); });
-    if (until < Time::infinity()) {
-        part.pairs.clear();
-        part.expert_loads.clear();
-    }
-    return part;
-}
+using test::between;
+using test::bin_width;
 
 TEST(Legs, APartTellsWhatItWasTold) {
     test::TemporaryDirectory dir;

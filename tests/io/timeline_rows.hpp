@@ -107,6 +107,22 @@ inline Rows made_up_run() {
     return run;
 }
 
+inline constexpr auto bin_width = Time::from_ps(100'000'000);
+
+// Rows of the made-up run with a time in [from, until); what sums over the run with the last of them.
+inline Rows between(Rows const& run, Time from, Time until) {
+    auto const inside = [&](Time t) { return from <= t && t < until; };
+    auto part = run;
+    std::erase_if(part.operations, [&](auto const& r) { return !inside(r.end); });
+    std::erase_if(part.collectives, [&](auto const& r) { return !inside(r.last_end); });
+    std::erase_if(part.link_bins, [&](auto const& r) { return !inside((r.bin + std::int64_t{1}) * bin_width); });
+    if (until < Time::infinity()) {
+        part.pairs.clear();
+        part.expert_loads.clear();
+    }
+    return part;
+}
+
 // Writes what process `process` of `count` owns: ranks in blocks, domains dealt, pairs and loads by rank.
 inline PartSource write_part(std::filesystem::path const& directory, Rows const& run, std::uint32_t p, std::uint32_t n,
                              PartSetup setup = {}) {
@@ -115,7 +131,7 @@ inline PartSource write_part(std::filesystem::path const& directory, Rows const&
     setup.directory = directory;
     setup.process = p;
     setup.processes = n;
-    setup.link_bin = Time::from_ps(100'000'000);
+    setup.link_bin = bin_width;
     PartWriter part(setup);
     for (auto const& r : run.operations)
         if (owns_rank(r.rank)) part.add(r);
