@@ -62,12 +62,13 @@ class Stopping : public ::testing::Test {
     // Started, and seen to have begun simulating.
     std::unique_ptr<Program> start(std::vector<std::string> more, int processes = 1,
                                    std::vector<std::string> launcher = {ORRERY_MPIEXEC}) {
-        std::vector<std::string> arguments{"run", "long.yaml", "--out", "o", "--force"};
+        std::vector<std::string> arguments{"run", "long.yaml", "--out", "o"};
         arguments.insert(arguments.end(), more.begin(), more.end());
         if (processes > 1)
             launcher.insert(launcher.end(), {"-n", std::to_string(processes)});
         else
             launcher.clear();
+        fs::remove_all(directory_.path() / "o");  // its parts would be taken for those of this run
         auto program = std::make_unique<Program>(arguments, directory_.path(), launcher);
         auto const last = directory_.path() / "o/parts" / fmt::format("l000.p{:04}.h5", processes - 1);
         for (int i = 0; i < 600 && !fs::exists(last); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
