@@ -73,10 +73,10 @@ void add_check(CLI::App& app, Arguments& a) {
 
 void add_recover(CLI::App& app, Arguments& a) {
     auto* recover =
-        app.add_subcommand("recover", "Make one finished file, DIR/recovered.h5, of what a killed run left");
-    recover->add_option("DIR", a.recover.directory, "The --out directory of the run; its parts are only read")
-        ->required();
-    recover->add_flag("--force", a.recover.force, "Replace an earlier recovered.h5");
+        app.add_subcommand("recover", "Make one finished file of what a killed run left, or of a run that goes on");
+    recover->add_option("DIR", a.recover.directory, "The --out directory of the run; it is only read")->required();
+    recover->add_option("--out", a.recover.out, "The file to write (default: DIR/recovered.h5)");
+    recover->add_flag("--force", a.recover.force, "Replace that file");
 }
 
 ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {

@@ -32,6 +32,20 @@ inline std::unique_ptr<Fabric> make_leaf_spine(std::uint32_t hosts) {
     return make_fabric(spec, 1);
 }
 
+// RoCE as it is commonly set up: PFC with 1 MiB per input, marks from 100 to 400 kB, no window.
+inline PacketSettings roce_settings() {
+    PacketSettings settings;
+    settings.transport = "dcqcn";
+    settings.lossless = Lossless::pfc;
+    settings.port_buffer = 1 << 20;
+    settings.ecn_kmin = 100'000;
+    settings.ecn_kmax = 400'000;
+    settings.ecn_pmax = 0.2;
+    settings.window = 0;
+    settings.cnp_interval = Time::from_ps(50'000'000);
+    return settings;
+}
+
 // Source r sends `messages` messages to r + 1, r + 2, ... in turn.
 class Rotation final : public MessageRule {
   public:

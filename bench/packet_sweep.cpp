@@ -50,20 +50,6 @@ Measured all_to_all(std::uint32_t hosts, PacketSettings const& settings, Time wi
     return result;
 }
 
-// RoCE as it is commonly set up: PFC with 1 MiB per input, marks from 100 to 400 kB, no window.
-PacketSettings dcqcn() {
-    PacketSettings settings;
-    settings.transport = "dcqcn";
-    settings.lossless = Lossless::pfc;
-    settings.port_buffer = 1 << 20;
-    settings.ecn_kmin = 100'000;
-    settings.ecn_kmax = 400'000;
-    settings.ecn_pmax = 0.2;
-    settings.window = 0;
-    settings.cnp_interval = Time::from_ps(50'000'000);
-    return settings;
-}
-
 double peak_gib() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -111,10 +97,10 @@ int main(int argc, char** argv) {
     for (std::uint32_t const hosts : {64U, 256U, 1024U}) {
         auto const name = fmt::format("DCQCN, PFC, ECN, {} hosts", hosts);
         auto ceiling = bare_sweep(hosts, pair_bytes);
-        auto run = all_to_all(hosts, dcqcn());
+        auto run = all_to_all(hosts, roce_settings());
         for (int again = 0; again < (hosts <= 256 ? 2 : 0); ++again) {
             ceiling.seconds = std::min(ceiling.seconds, bare_sweep(hosts, pair_bytes).seconds);
-            run.seconds = std::min(run.seconds, all_to_all(hosts, dcqcn()).seconds);
+            run.seconds = std::min(run.seconds, all_to_all(hosts, roce_settings()).seconds);
         }
         auto const bare = static_cast<double>(ceiling.hops) / ceiling.seconds;
         auto const speed = static_cast<double>(run.counters.hops) / run.seconds;

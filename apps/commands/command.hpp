@@ -32,7 +32,8 @@ ExitCode resume_command(World const& world, ResumeArguments const& arguments);
 
 struct RecoverArguments {
     std::filesystem::path directory;
-    bool force = false;  // replace an earlier recovery
+    std::filesystem::path out;  // empty: recovered.h5 in the directory
+    bool force = false;         // replace an earlier recovery
 };
 ExitCode recover_command(World const& world, RecoverArguments const& arguments);
 

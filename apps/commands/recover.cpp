@@ -10,7 +10,8 @@ namespace orrery {
 
 ExitCode recover_command(World const& world, RecoverArguments const& arguments) {
     if (!world.root()) return ExitCode::complete;
-    auto const found = recover_timeline(arguments.directory, arguments.force ? Overwrite::yes : Overwrite::no);
+    auto const found =
+        recover_timeline(arguments.directory, arguments.out, arguments.force ? Overwrite::yes : Overwrite::no);
     auto const whole = found.complete_until == Time::infinity();
     fmt::print("{}: complete {}{} (leg {}, {} process{})\n", found.file.string(),
                whole ? "to the end of the run" : "up to simulated time ", whole ? "" : to_string(found.complete_until),

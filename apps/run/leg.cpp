@@ -2,11 +2,11 @@
 #include "apps/run/leg.hpp"
 
 #include "apps/run/agree.hpp"
+#include "apps/run/close_timeline.hpp"
 #include "apps/run/deadline.hpp"
 #include "apps/run/report.hpp"
 #include "io/scenario/quantity.hpp"
 #include "io/summary/screen.hpp"
-#include "io/timeline/merge.hpp"
 #include "partitions/mpi_exchange.hpp"
 
 #include <cstdio>
@@ -166,10 +166,10 @@ ExitCode simulate_leg(World const& world, Job const& job, Leg const& leg, Launch
                                .wall_s = program_seconds(),
                                .earlier_wall_s = leg.earlier.wall_s,
                                .earlier_cpu_s = leg.earlier.cpu_s});
+    close_timeline(world, all_parts(world, leg), leg.run / "run.h5", report.manifest, report.tables,
+                   finished ? PartsAfterwards::removed : PartsAfterwards::kept);
     all_or_none(world, [&] {
         if (!world.root()) return;
-        merge_parts(all_parts(world, leg), leg.run / "run.h5", report.manifest, report.tables,
-                    {.parts = finished ? PartsAfterwards::removed : PartsAfterwards::kept});
         report.summary.wall_s = leg.earlier.wall_s + program_seconds();
         write_summary_json(leg.run / "summary.json", report.summary);
         if (finished) remove_checkpoints(leg.run);

@@ -94,6 +94,9 @@ class Dataset : public Object {
     // Whole rows, in the layout of memory. Nothing is cached: the call compresses and writes.
     void append(std::span<std::byte const> rows);
     void read(std::uint64_t first, std::span<std::byte> rows) const;
+    // Copies whole chunks of a dataset of equal type and chunks as they are on the disk, without unpacking them. This
+    // one ends at the end of a chunk.
+    void append_chunks(Dataset const& other, std::uint64_t first_chunk, std::uint64_t count);
 
   private:
     RowType type_;

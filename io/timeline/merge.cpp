@@ -27,22 +27,6 @@ void remove_parts(Sources const& parts) {
     std::filesystem::remove(folder, ignored);  // only when it is empty
 }
 
-// Removes files that are not wanted beyond a scope, whichever way it is left.
-class ScratchFiles {
-  public:
-    ScratchFiles() = default;
-    ~ScratchFiles() {
-        std::error_code ignored;
-        for (auto const& path : paths_) std::filesystem::remove(path, ignored);
-    }
-    ScratchFiles(ScratchFiles const&) = delete;
-    ScratchFiles& operator=(ScratchFiles const&) = delete;
-    void add(std::filesystem::path path) { paths_.push_back(std::move(path)); }
-
-  private:
-    std::vector<std::filesystem::path> paths_;
-};
-
 std::vector<PartReader> open_parts(std::span<PartSource const> sources) {
     std::vector<PartReader> parts;
     for (auto const& source : sources) {
@@ -76,23 +60,49 @@ Sources reduce_fan_in(Sources parts, std::size_t fan_in, std::filesystem::path c
     return parts;
 }
 
+std::filesystem::path range_path(std::filesystem::path const& run_h5, std::uint32_t index) {
+    auto path = run_h5;
+    return path += fmt::format(".range{:04}.tmp", index);
+}
+
 }  // namespace
 
-void write_timeline(std::vector<PartSource> const& parts, std::filesystem::path const& path, std::size_t fan_in,
-                    std::function<void(hdf5::Group& file)> const& rest) {
-    ORRERY_ENSURE(!parts.empty() && fan_in >= 2, "{} parts, fan-in {}", parts.size(), fan_in);
+std::uint32_t useful_ranges(std::size_t parts, std::uint32_t processes) {
+    return parts <= MergeOptions{}.fan_in ? std::min<std::uint32_t>(processes, 64) : 1;
+}
+
+ScratchFiles merge_range(std::vector<PartSource> const& parts, std::filesystem::path const& run_h5,
+                         MergeRange const& range) {
+    ScratchFiles scratch;
+    auto const path = range_path(run_h5, range.index);
+    scratch.add(path);
+    auto const inputs = open_parts(parts);
+    auto out = hdf5::File::create(path, hdf5::Format::compatible);
+    merge_tables(inputs, out, range);
+    out.close();
+    return scratch;
+}
+
+void write_timeline(std::vector<PartSource> const& parts, std::filesystem::path const& path,
+                    MergeOptions const& options, std::function<void(hdf5::Group& file)> const& rest) {
+    ORRERY_ENSURE(!parts.empty() && options.fan_in >= 2, "{} parts, fan-in {}", parts.size(), options.fan_in);
     auto temporary = path;
     temporary += ".tmp";
     ScratchFiles unfinished;
     unfinished.add(temporary);
     {
         ScratchFiles intermediate;
-        auto const inputs = open_parts(reduce_fan_in(parts, fan_in, temporary, intermediate));
         auto out = hdf5::File::create(temporary, hdf5::Format::compatible);
         out.set_attribute("format", "orrery timeline");
         out.set_attribute("format_version", std::int64_t{1});
-        out.set_attribute("detail", name_of(inputs.front().setup().detail));
-        merge_tables(inputs, out);
+        out.set_attribute("detail", name_of(PartReader(parts.front()).setup().detail));
+        if (options.ranges > 1) {
+            std::vector<std::filesystem::path> ranges;
+            for (std::uint32_t r = 0; r < options.ranges; ++r) ranges.push_back(range_path(path, r));
+            join_tables(ranges, out);
+        } else {
+            merge_tables(open_parts(reduce_fan_in(parts, options.fan_in, temporary, intermediate)), out);
+        }
         rest(out);
         out.close();
     }
@@ -101,7 +111,7 @@ void write_timeline(std::vector<PartSource> const& parts, std::filesystem::path 
 
 void merge_parts(std::vector<PartSource> const& parts, std::filesystem::path const& run_h5, Manifest const& manifest,
                  FabricTables const& fabric, MergeOptions const& options) {
-    write_timeline(parts, run_h5, options.fan_in, [&](hdf5::Group& file) {
+    write_timeline(parts, run_h5, options, [&](hdf5::Group& file) {
         auto const listed = listed_bundles(fabric.bundles, options.all_bundles);
         write_bundles(file, fabric, listed);
         write_links(file, fabric, listed);

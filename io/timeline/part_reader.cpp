@@ -6,6 +6,25 @@
 #include <algorithm>
 
 namespace orrery {
+namespace {
+
+// Of `count` rows of which those with a property come first: how many have it.
+template <class Property>
+std::uint64_t first_row_not(std::uint64_t count, Property const& has) {
+    std::uint64_t first = 0;
+    while (count > 0) {
+        auto const half = count / 2;
+        if (has(first + half)) {
+            first += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return first;
+}
+
+}  // namespace
 
 // The tail before the file: a chunk that is completed in between then hides the tail, not the other way.
 PartReader::PartReader(PartSource const& source) : PartReader(source, read_tail(tail_path(source.path))) {}
@@ -46,30 +65,39 @@ PartReader::PartReader(PartSource const& source, std::optional<Tail> tail)
 std::uint64_t PartReader::rows_before(TableId id, Time until) const {
     if (until == Time::infinity()) return rows(id);
     if (timeline_table(id).moment == Table::Moment::end_of_run) return 0;
-    std::uint64_t first = 0, count = rows(id);
-    while (count > 0) {
-        auto const half = count / 2;
-        if (time_of(id, first + half) < until) {
-            first += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
+    return first_row_not(rows(id), [&](std::uint64_t row) { return time_of(id, row) < until; });
+}
+
+std::uint64_t PartReader::rows_below(TableId id, RowKey key) const {
+    return first_row_not(rows(id), [&](std::uint64_t row) { return this->key(id, row) < key; });
+}
+
+std::uint64_t PartReader::whole_chunks(TableId id) const {
+    auto const& table = tables_[static_cast<std::size_t>(id)];
+    return std::min(table.in_file, table.rows) / timeline_chunk_rows;
+}
+
+RowBlock PartReader::row(TableId id, std::uint64_t row, std::span<std::size_t const> columns) const {
+    auto const& table = tables_[static_cast<std::size_t>(id)];
+    RowBlock one(timeline_table(id), 1);
+    if (row >= table.in_file) {
+        one.append(table.tail.rows, row - table.tail.first_row, 1);
+        return one;
     }
-    return first;
+    one.resize(1);
+    for (auto const c : columns) table.columns[c].read(row, one.column(c));
+    return one;
+}
+
+RowKey PartReader::key(TableId id, std::uint64_t row) const {
+    auto const& table = timeline_table(id);
+    return table.key(this->row(id, row, table.key_columns), 0);
 }
 
 Time PartReader::time_of(TableId id, std::uint64_t row) const {
     auto const& table = timeline_table(id);
-    auto const& rows = tables_[static_cast<std::size_t>(id)];
-    RowBlock one(table, 1);
     auto const c = table.moment_column;
-    if (row < rows.in_file) {
-        one.resize(1);
-        rows.columns[c].read(row, one.column(c));
-    } else {
-        one.append(rows.tail.rows, row - rows.tail.first_row, 1);
-    }
+    auto const one = this->row(id, row, std::span(&c, 1));
     if (table.moment == Table::Moment::time) return Time::from_ps(one.at<std::int64_t>(c, 0));
     return (static_cast<std::int64_t>(one.at<std::uint32_t>(c, 0)) + 1) * setup_.link_bin;
 }

@@ -29,6 +29,12 @@ class PartReader {
     std::chrono::system_clock::time_point flushed_at() const { return flushed_at_; }
     // Rows of the table with a time below `until`; such rows come first.
     std::uint64_t rows_before(TableId id, Time until) const;
+    RowKey key(TableId id, std::uint64_t row) const;
+    // Rows whose key is below `key`; such rows come first.
+    std::uint64_t rows_below(TableId id, RowKey key) const;
+    // Whole chunks, and the columns that hold them.
+    std::uint64_t whole_chunks(TableId id) const;
+    std::span<hdf5::Dataset const> columns(TableId id) const { return tables_[static_cast<std::size_t>(id)].columns; }
     // Fills the block with rows from `first` on, up to its capacity or the end of the table.
     void read(TableId id, std::uint64_t first, RowBlock& block) const;
 
@@ -40,6 +46,8 @@ class PartReader {
     };
 
     PartReader(PartSource const& source, std::optional<Tail> tail);
+    // One row with these columns filled.
+    RowBlock row(TableId id, std::uint64_t row, std::span<std::size_t const> columns) const;
     Time time_of(TableId id, std::uint64_t row) const;
 
     std::filesystem::path path_;

@@ -66,8 +66,8 @@ std::optional<Leg> furthest_leg(fs::path const& directory, std::vector<std::uint
 
 }  // namespace
 
-Recovered recover_timeline(fs::path const& directory, Overwrite overwrite) {
-    Recovered result{.file = directory / "recovered.h5"};
+Recovered recover_timeline(fs::path const& directory, fs::path const& file, Overwrite overwrite) {
+    Recovered result{.file = file.empty() ? directory / "recovered.h5" : file};
     ORRERY_VALIDATE(fs::is_directory(directory), "cannot recover {} (no such directory)", directory.string());
     auto const legs = legs_in(directory);
     ORRERY_VALIDATE(!legs.empty(), "nothing to recover in {} ({}) {}", directory.string(),
@@ -94,9 +94,9 @@ Recovered recover_timeline(fs::path const& directory, Overwrite overwrite) {
             result.rows[t] += rows[t];
         }
     }
-    write_timeline(parts, result.file, MergeOptions{}.fan_in, [&](hdf5::Group& file) {
-        copy_about(directory, file);
-        write_summary(file, {{"complete", std::int64_t{0}}, {"complete_until_ps", leg->complete_until.ps()}});
+    write_timeline(parts, result.file, {}, [&](hdf5::Group& timeline) {
+        copy_about(directory, timeline);
+        write_summary(timeline, {{"complete", std::int64_t{0}}, {"complete_until_ps", leg->complete_until.ps()}});
     });
     return result;
 }

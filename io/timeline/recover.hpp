@@ -22,9 +22,11 @@ struct Recovered {
     std::string note;                      // a sentence about a later leg that adds nothing; mostly empty
 };
 
-// Writes DIRECTORY/recovered.h5: every row with a time before the least complete_until of all processes, so that every
-// table is a prefix of that of the uninterrupted run. Pairs and expert loads, which sum over the run, are there when
-// the run had come to its end. The parts are only read. InputError when nothing can be recovered.
-Recovered recover_timeline(std::filesystem::path const& directory, Overwrite overwrite);
+// Writes `file`, or DIRECTORY/recovered.h5 when that is empty: every row with a time before the least complete_until of
+// all processes, so that every table is a prefix of that of the uninterrupted run. Pairs and expert loads, which sum
+// over the run, are there when the run had come to its end. The parts are only read, and may still grow. InputError
+// when nothing can be recovered.
+Recovered recover_timeline(std::filesystem::path const& directory, std::filesystem::path const& file,
+                           Overwrite overwrite);
 
 }  // namespace orrery

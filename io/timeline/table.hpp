@@ -47,7 +47,8 @@ struct Table {
     char const* order;  // the key, for people
     std::span<Column const> columns;
     RowKey (*key)(RowBlock const&, std::size_t row);
-    Detail least_detail;  // recorded from this level on
+    std::span<std::size_t const> key_columns;  // what key() looks at
+    Detail least_detail;                       // recorded from this level on
     // The column that says when a row is known, and what an entry of it means. Rows in order are in order of it too.
     enum class Moment : std::uint8_t { time, bin, end_of_run } moment;
     std::size_t moment_column;

@@ -23,6 +23,8 @@ class TableWriter {
     }
     // Rows of another block, already checked to be in order.
     void append(RowBlock const& rows, std::size_t first, std::size_t count);
+    // Whole chunks of the columns of the same table elsewhere, as they are; there are no open rows.
+    void append_chunks(std::span<hdf5::Dataset const> columns, std::uint64_t count);
     // Writes the open rows too; after that nothing may be added.
     void finish() { write_open(); }
 

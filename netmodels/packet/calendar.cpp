@@ -15,13 +15,15 @@ void PacketCalendar::add_block(std::size_t place) {
     }
     bucket.blocks.push_back(free_.back());
     free_.pop_back();
+    bucket.free = bucket.blocks.back()->data();
+    bucket.end = bucket.free + block_packets;
 }
 
-void PacketCalendar::push_far(std::int64_t window, Packet const& packet) {
-    auto& turn = far_[window / ring_size];
-    turn.packets.push_back({window, packet});
+Packet& PacketCalendar::push_far(std::int64_t window) {
+    auto& turn = far_[window / windows];
+    turn.packets.push_back({window, {}});
     turn.earliest = std::min(turn.earliest, window);
-    ++pending_;
+    return turn.packets.back().packet;
 }
 
 void PacketCalendar::open(std::int64_t window) {
@@ -29,38 +31,56 @@ void PacketCalendar::open(std::int64_t window) {
                   current_);
     current_ = window;
     // A turn that has begun lies within the ring as a whole.
-    while (!far_.empty() && far_.begin()->first * ring_size <= window) {
+    while (!far_.empty() && far_.begin()->first * windows <= window) {
         auto const turn = std::move(far_.begin()->second);
         far_.erase(far_.begin());
-        pending_ -= static_cast<std::int64_t>(turn.packets.size());
-        for (auto const& far : turn.packets) push(far.window, far.packet);
+        for (auto const& far : turn.packets) push(far.window, far.packet.offset) = far.packet;
     }
-    opened_ = ring_[place()].blocks.data();
+    for (std::size_t part = 0; part < std::size_t{1} << part_bits; ++part) {
+        auto& bucket = ring_[place_of(window) + part];
+        for (auto* block : bucket.blocks) opened_.push_back({block, block_packets});
+        if (!bucket.blocks.empty()) opened_.back().size -= static_cast<std::uint32_t>(bucket.end - bucket.free);
+        bucket.blocks.clear();
+        bucket.free = bucket.end = nullptr;
+    }
+    // The parts of a window share one word.
+    auto const place = place_of(window);
+    occupied_[place / 64] &= ~(((std::uint64_t{1} << (1 << part_bits)) - 1) << (place % 64));
 }
 
 void PacketCalendar::close() {
-    auto& bucket = ring_[place()];
-    pending_ -= bucket.size;
-    free_.insert(free_.end(), bucket.blocks.begin(), bucket.blocks.end());
-    bucket.blocks.clear();
-    bucket.size = 0;
-    occupied_[place() / 64] &= ~(std::uint64_t{1} << (place() % 64));
+    for (auto const& opened : opened_) free_.push_back(opened.block);
+    opened_.clear();
 }
 
 std::int64_t PacketCalendar::next() const {
     auto const earliest = far_.empty() ? never : far_.begin()->second.earliest;
-    for (std::int64_t ahead = 0; ahead < ring_size;) {
-        auto const place = static_cast<std::size_t>((current_ + ahead) & (ring_size - 1));
+    for (std::int64_t ahead = 0; ahead < windows;) {
+        auto const place = place_of(current_ + ahead);
         auto const bits = occupied_[place / 64] >> (place % 64);
-        if (bits != 0) {
-            auto const found = current_ + ahead + std::countr_zero(bits);
-            // A place beyond one turn is one already looked at.
-            if (found < current_ + ring_size) return std::min(found, earliest);
-            break;
-        }
-        ahead += 64 - static_cast<std::int64_t>(place % 64);
+        if (bits != 0) return std::min(current_ + ahead + (std::countr_zero(bits) >> part_bits), earliest);
+        ahead += static_cast<std::int64_t>(64 - place % 64) >> part_bits;
     }
     return earliest;
+}
+
+void PacketCalendar::state(StateStream& stream) {
+    std::vector<Far> held;
+    if (!stream.restoring()) {
+        for (auto window = current_; window < current_ + windows; ++window)
+            for (std::size_t part = 0; part < std::size_t{1} << part_bits; ++part) {
+                auto const& bucket = ring_[place_of(window) + part];
+                for (auto const* block : bucket.blocks)
+                    for (auto const& packet : *block) {
+                        if (&packet == bucket.free) break;
+                        held.push_back({window, packet});
+                    }
+            }
+        for (auto const& [number, turn] : far_) held.insert(held.end(), turn.packets.begin(), turn.packets.end());
+    }
+    stream(part_shift_, current_, held);
+    if (!stream.restoring()) return;
+    for (auto const& [window, packet] : held) push(window, packet.offset) = packet;
 }
 
 }  // namespace orrery

@@ -26,10 +26,10 @@ class LinkChooser {
     // The position that spraying or hashing gives a packet among `count` links at a node. Spraying deals each origin's
     // packets in rounds that use every link once, each round turned by a hash: dealt in plain turns, origins that send
     // to their targets in turn as well would all reach one target over the same link.
-    std::uint32_t position(Packet const& packet, std::uint32_t node, std::uint32_t count, bool at_origin) const {
-        auto const number = static_cast<std::uint32_t>(packet.count);
+    std::uint32_t position(Heading const& heading, std::uint32_t node, std::uint32_t count, bool at_origin) const {
+        auto const number = heading.count;
         if (balancing_ == LoadBalancing::ecmp) {
-            auto const pair = static_cast<std::uint64_t>(packet.origin) << 24 | packet.last;
+            auto const pair = static_cast<std::uint64_t>(heading.origin) << 24 | heading.last;
             auto const draw = DigestChain::mix(pair ^ DigestChain::mix(seed_ + (per_switch_ ? node + 1U : 0U)));
             return static_cast<std::uint32_t>((draw >> 32) * count >> 32);
         }
@@ -37,7 +37,7 @@ class LinkChooser {
         bool const binary = (count & (count - 1)) == 0;
         auto const round = binary ? dealt >> std::countr_zero(count) : dealt / count;
         auto const turned =
-            DigestChain::mix((static_cast<std::uint64_t>(packet.origin) << 32 | round) ^ (at_origin ? seed_ : ~seed_));
+            DigestChain::mix((static_cast<std::uint64_t>(heading.origin) << 32 | round) ^ (at_origin ? seed_ : ~seed_));
         auto const turn = dealt + static_cast<std::uint32_t>(turned >> 40);
         return binary ? turn & (count - 1) : turn % count;
     }
@@ -45,28 +45,32 @@ class LinkChooser {
     // For spraying and hashing; a link behind which the target cannot be reached is passed over. Returns `no_port` when
     // none is left. `left` hops are to go behind the link.
     static constexpr std::uint32_t no_port = ~0U;
-    std::uint32_t choose(Packet const& packet, PortGroup group, std::uint32_t node, std::uint32_t left,
-                         bool at_origin) const {
+    [[gnu::always_inline]] std::uint32_t choose(Heading const& heading, PortGroup group, std::uint32_t node,
+                                                std::uint32_t left, bool at_origin) const {
         if (group.count == 1 && !fabric_->any_down()) return group.first;
+        return choose_among(heading, group, node, left, at_origin);
+    }
+    std::uint32_t choose_among(Heading const& heading, PortGroup group, std::uint32_t node, std::uint32_t left,
+                               bool at_origin) const {
         if (group.count == 0) return no_port;
-        auto at = position(packet, node, group.count, at_origin);
+        auto at = position(heading, node, group.count, at_origin);
         if (!fabric_->any_down()) return group.first + at;
         for (std::uint32_t tried = 0; tried < group.count; ++tried, at = at + 1 == group.count ? 0 : at + 1)
-            if (fabric_->leads_on(group.first + at, packet, left)) return group.first + at;
+            if (fabric_->leads_on(group.first + at, heading, left)) return group.first + at;
         return no_port;
     }
 
     // For adaptive balancing: the link with the least `cost(port)`, ties in turn.
     template <class Cost>
-    std::uint32_t least(Packet const& packet, PortGroup group, std::uint32_t node, std::uint32_t left, bool at_origin,
+    std::uint32_t least(Heading const& heading, PortGroup group, std::uint32_t node, std::uint32_t left, bool at_origin,
                         Cost const& cost) const {
         if (group.count == 0) return no_port;
         auto best = no_port;
         std::int64_t best_cost = 0;
-        auto at = position(packet, node, group.count, at_origin);
+        auto at = position(heading, node, group.count, at_origin);
         for (std::uint32_t tried = 0; tried < group.count; ++tried, at = at + 1 == group.count ? 0 : at + 1) {
             auto const port = group.first + at;
-            if (!fabric_->leads_on(port, packet, left)) continue;
+            if (!fabric_->leads_on(port, heading, left)) continue;
             auto const c = cost(port);
             if (best != no_port && c >= best_cost) continue;
             best = port;

@@ -10,7 +10,9 @@
 #include "netmodels/exchange/transfer_engine.hpp"
 #include "netmodels/packet/packet_fabric.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -69,6 +71,16 @@ struct PortFigures {
 inline constexpr std::uint32_t queue_buckets = 16;
 using QueueHistogram = std::array<std::int64_t, queue_buckets>;
 
+// The bucket of a queue of `ahead`, where `packet` is one MTU, both in ps or both in bytes: 1 + bit_width(ahead /
+// packet), without a division or a branch, neither of which a packet has time for.
+inline std::size_t queue_bucket(std::int64_t ahead, std::int64_t packet) {
+    auto const waits = static_cast<std::uint64_t>(std::max<std::int64_t>(ahead, 0));
+    auto const unit = static_cast<std::uint64_t>(packet);
+    auto const more = std::max(0, static_cast<int>(std::bit_width(waits)) - static_cast<int>(std::bit_width(unit)));
+    auto const width = static_cast<std::size_t>(more) + (waits >= unit << more ? 1 : 0);
+    return std::min<std::size_t>(queue_buckets - 1, ahead > 0 ? 1 + width : 0);
+}
+
 class PacketNetwork {
   public:
     virtual ~PacketNetwork() = default;
@@ -105,9 +117,7 @@ class PacketNetwork {
     // What keeps them, in sentences: links that drop, a cycle of full buffers. Empty when nothing does.
     virtual std::string diagnosis() const { return {}; }
     // Saves, or restores into a network made alike, everything since its construction. Between two windows.
-    virtual void state(StateStream&) {
-        throw InputError("checkpoints do not cover the packet model use the flow model");
-    }
+    virtual void state(StateStream& stream) = 0;
 };
 
 }  // namespace orrery

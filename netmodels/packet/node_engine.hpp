@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/check.hpp"
+#include "netmodels/packet/arrival_order.hpp"
 #include "netmodels/packet/calendar.hpp"
 #include "netmodels/packet/choose.hpp"
 #include "netmodels/packet/message_cut.hpp"
@@ -10,21 +11,25 @@
 #include "netmodels/packet/node_state.hpp"
 #include "netmodels/packet/registry.hpp"
 #include "netmodels/packet/transport.hpp"
+#include "netmodels/packet/window_lists.hpp"
 
-#include <map>
+#include <array>
 #include <string>
 #include <vector>
 
 namespace orrery {
 
-// Inside a window a node hears nothing new from any other, so nodes are run one after the other, each through its own
-// events in time order: arrivals (known when the window opens, sorted once) and what it asked itself to do (a heap of a
-// few entries: one per busy port, one per waiting flow).
+// Inside a window a node hears nothing new from any other, so nodes are run one after the other. An endpoint is run
+// through its own events in time order: arrivals (known when the window opens) and what it asked itself to do (a heap
+// of a few entries). The output ports of a switch have nothing to do with each other but through its buffers; so while
+// no input is near a pause (a bound on what may arrive in a window tells), each port is run by itself, and needs
+// neither a heap nor the order of the others. A switch whose inputs are near a pause, or whose ports depend on each
+// other anyway (credits, shared buffers, links chosen by load), is run jointly, like an endpoint.
 //
-// Tasks of window k:  A(k) sort arrivals by node   S(k) run switches   E(k) run endpoints
-//   A(k) before S(k) before E(k): a link into an endpoint may be shorter than the window, so what a switch sends to an
-//   endpoint may still arrive in k; everything else arrives at least one lookahead later. Pauses and credits travel
-//   against a link with its own latency.
+// Tasks of window k:  S(k) run ports and joint switches   E(k) run endpoints
+//   S(k) before E(k): a link into an endpoint may be shorter than the window, so what a switch sends to an endpoint may
+//   still arrive in k; everything else arrives at least one lookahead later. Pauses and credits travel against a link
+//   with its own latency.
 template <class Transport>
 class NodeEngine final : public PacketNetwork {
   public:
@@ -39,15 +44,16 @@ class NodeEngine final : public PacketNetwork {
     void arrive(std::span<Event const> events) override;
     std::vector<Delivery>& deliveries() override { return deliveries_; }
     PacketCounters counters() const override { return counters_; }
-    std::int64_t in_flight() const override { return data_here_; }
+    std::int64_t in_flight() const override;
     PortFigures figures(std::uint32_t port) const override;
     QueueHistogram queues(std::uint32_t link_class) const override { return queues_[link_class]; }
     LinkTraffic& traffic() override { return meter_; }
     Digest digest() const override;
-    std::int64_t flow_state_bytes() const override { return sizeof(Tx) + sizeof(Rx); }
+    std::int64_t flow_state_bytes() const override;
     std::int64_t memory_bytes() const override;
     std::vector<std::uint64_t> starved() const override;
     std::string diagnosis() const override;
+    void state(StateStream& stream) override;
 
   private:
     static constexpr std::uint32_t none = packet_detail::none;
@@ -59,7 +65,10 @@ class NodeEngine final : public PacketNetwork {
     using Ingress = packet_detail::Ingress;
     using Wake = packet_detail::Wake;
     using WakeKind = packet_detail::WakeKind;
-    using Tx = packet_detail::Tx<typename Transport::Sender>;
+    using Tx = packet_detail::Tx;
+    using Sender = typename Transport::Sender;
+    using Recovery = packet_detail::Recovery;
+    using Recovering = orrery::Recovery;
     using Rx = packet_detail::Rx;
     // Flows that are ready to send over one bundle of an endpoint (over one port of it when paths are hashed).
     struct Ready {
@@ -69,12 +78,17 @@ class NodeEngine final : public PacketNetwork {
         std::uint32_t count = 0;       // packets of data so far: they are dealt over the links in turn
         bool waiting = false;
     };
-    struct Tie {
-        std::uint64_t draw, key;
-    };
     struct Retired {
         std::int64_t since;
         std::uint32_t slot;
+    };
+    // Slots to be used again, oldest first, for targets of the same process only: a receiver tells a slot's flow from
+    // the one before by a bit that turns with each, so it must see each.
+    struct RetiredSlots {
+        std::vector<Retired> slots;
+        std::size_t reused = 0;
+
+        void state(StateStream& stream) { stream(slots, reused); }
     };
 
     // node_engine_impl.hpp: windows
@@ -88,31 +102,49 @@ class NodeEngine final : public PacketNetwork {
         return to_upstream(p) ? fabric_.from(port) : fabric_.port(port).to;
     }
     void set_thresholds();
-    void drain();
-    void run_all(std::vector<Packet>& work, std::vector<std::uint32_t>& woken);
-    void settle_ties(std::vector<Packet> const& work, std::uint32_t first, std::uint32_t last);
-    void run_node(std::uint32_t node, std::vector<Packet>& work, std::uint32_t first, std::uint32_t last);
+    void set_width(std::int64_t width);
+    void gather();
+    void run_switches();
+    void run_endpoints();
+    void run_joint(std::uint32_t node, Arrival const* first, Arrival const* last);
+    void run_node(std::uint32_t node, PacketCalendar& calendar, Arrival const* first, Arrival const* last);
+    void fetch(Packet const& packet) const;
+    PacketCalendar& calendar_to(std::uint32_t node) { return calendars_[fabric_.is_endpoint(node) ? 1 : 0]; }
     void handle(std::uint32_t node, Packet& packet, std::int64_t now);
     void handle(std::uint32_t node, Wake const& wake);
     void wake(std::uint32_t node, std::int64_t when, WakeKind kind, std::uint64_t id, std::uint32_t what,
               std::uint32_t spare = 0);
     void enlist(std::uint32_t node);
-    void push(std::int64_t when, Packet packet, std::uint32_t node);
+    void push(std::int64_t when, PacketLoad const& load, PacketLeg const& leg, std::uint32_t node);
     void ship(std::uint32_t process, std::int64_t when, Packet const& packet, std::int64_t note);
 
     // node_engine_ports.hpp: switches and links
     void forward(std::uint32_t node, Packet& packet, std::int64_t now);
     void enqueue(std::uint32_t node, std::uint32_t port, Packet& packet, std::int64_t now);
+    void run_port(std::uint32_t port, Arrival const* first, Arrival const* last);
+    void serve(std::uint32_t port, Port& state, std::int64_t until);
+    void join(std::uint32_t port, Port& state, Packet& packet, std::int64_t now);
+    void carry(std::uint32_t port, Port& state);
+    void wait(Port& state, Packet const& packet, bool control);
+    void trim(Port& state, Packet& packet);
+    bool lose(std::uint32_t port, Port& state, Packet const& packet);
+    void wake_for_more(std::uint32_t port, Port const& state);
+    void count_queue(std::uint32_t port, Port const& state);
     bool admit(std::uint32_t node, std::uint32_t port, Packet const& packet, std::int64_t now);
     void mark(std::uint32_t port, Packet& packet);
     bool may_leave(Port const& state, Packet const& packet) const;
     void leave(std::uint32_t port, Packet& packet, std::int64_t now);
+    void occupy(Ingress& input, std::uint32_t node, std::int64_t bytes);
+    void watch(Ingress& input, std::uint32_t node);
     void wake_port(std::uint32_t port);
     void try_start(std::uint32_t port, std::int64_t now);
-    void transmit(std::uint32_t port, Packet packet, std::int64_t now);
+    bool depart_next(std::uint32_t port, Port& state, std::int64_t now);
+    void transmit(std::uint32_t port, Packet& packet, std::int64_t now);
+    [[gnu::always_inline]] void depart(std::uint32_t port, Port& state, Packet& packet, std::int64_t now);
     void sent(std::uint32_t port, std::int64_t now);
     void release(std::uint32_t in, std::uint32_t bytes, std::int64_t now);
     void notify(std::uint32_t in, PacketKind kind, std::uint32_t bytes, std::int64_t now);
+    bool heed(Port& state, Packet const& notice, std::int64_t now);
     void notified(Packet const& packet, std::int64_t now);
     std::int64_t xoff(std::uint32_t node) const;
     void drop(Packet const& packet, std::uint32_t port);
@@ -122,7 +154,7 @@ class NodeEngine final : public PacketNetwork {
     void draw(std::uint32_t origin);
     std::uint32_t ready_of(Tx const& tx, std::uint32_t node) const;
     void list(std::uint32_t slot, std::int64_t now);
-    bool has_to_send(Tx const& tx) const;
+    bool has_to_send(std::uint32_t slot) const;
     std::uint32_t list_of(std::uint32_t port) const {
         return settings_.load_balancing == LoadBalancing::ecmp ? port : fabric_.port(port).bundle;
     }
@@ -137,7 +169,7 @@ class NodeEngine final : public PacketNetwork {
     void received_data(std::uint32_t node, Packet& packet, std::int64_t now);
     void answer(std::uint32_t node, Rx& rx, Packet const& packet, PacketKind kind, std::uint32_t sequence,
                 std::int64_t now);
-    void reply(std::uint32_t node, Packet packet, std::int64_t now);
+    void reply(std::uint32_t node, Packet& packet, std::int64_t now);
     void acked(Packet const& packet, std::int64_t now);
     void nacked(Packet const& packet, std::int64_t now);
     void pull_next(std::uint32_t node, std::int64_t now);
@@ -156,6 +188,9 @@ class NodeEngine final : public PacketNetwork {
     MessageRule const* rule_ = nullptr;
     bool counts_ = false;  // no window and nothing lost: acknowledgements are counted, not told apart
     bool can_lose_ = false;
+    bool recovers_ = false;      // flows have a Recovery
+    bool late_ = false;          // links are chosen by load, so on arrival
+    bool shares_ = false;        // buffers are shared, by ports or with thresholds that move
     std::int64_t rule_now_ = 0;  // when the source that draws its next message is done with the one before
     std::int64_t timeout_, round_trip_;
 
@@ -165,20 +200,23 @@ class NodeEngine final : public PacketNetwork {
     std::vector<Ready> ready_;  // by bundle, or by port when paths are hashed
     packet_detail::WaitingPool pool_;
     std::vector<Tx> tx_;
-    std::vector<std::vector<Rx>> rx_;  // by process of the sender, by slot
-    std::vector<Retired> retired_;
-    std::size_t reused_ = 0;
+    std::vector<Sender> senders_;           // by slot, like tx_
+    std::vector<Recovery> recovery_;        // by slot, when recovers_
+    std::vector<std::vector<Rx>> rx_;       // by process of the sender, by slot
+    std::vector<RetiredSlots> retired_;     // by process of the target
+    std::vector<std::uint32_t> target_in_;  // by slot: that process
     std::vector<std::uint32_t> numbers_;
     std::vector<std::uint64_t> done_digest_;
 
-    PacketCalendar calendar_;
-    std::map<std::int64_t, std::vector<std::uint32_t>> woken_;  // nodes by window
-    std::vector<Packet> for_switches_, for_endpoints_;          // arrivals of this window
-    std::vector<std::uint64_t> keys_;
-    std::vector<Tie> ties_;
-    std::vector<std::uint32_t> node_scratch_, count_, touched_, woken_switches_, woken_endpoints_;
+    std::array<PacketCalendar, 2> calendars_;  // what arrives at switches and at endpoints, notices to their ports too
+    ArrivalOrder at_ports_, at_endpoints_;     // by port, then by node for joint switches; by node
+    std::vector<std::uint8_t> always_joint_;   // by node
+    std::vector<std::vector<std::uint32_t>> ports_of_;  // by switch that may be joint or not
+    std::vector<std::uint32_t> carried_, carrying_;     // ports of switches not joint that have packets to send
+    std::vector<std::uint32_t> tight_, joint_;          // nodes: with a tight input; joint in this window only
+    WindowLists woken_;                                 // nodes by window
+    std::vector<std::uint32_t> woken_switches_, woken_endpoints_;
     std::int64_t width_ = 0, begin_ = 0, end_ = 0, window_ = 0, ran_until_ = 0;
-    std::int64_t data_here_ = 0;
     std::vector<std::vector<Event>> outgoing_;
     Time earliest_sent_ = Time::infinity();
     std::vector<Delivery> deliveries_;

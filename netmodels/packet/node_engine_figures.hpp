@@ -4,6 +4,8 @@
 
 #include "netmodels/packet/node_engine.hpp"
 
+#include <type_traits>
+
 namespace orrery {
 
 template <class T>
@@ -37,12 +39,40 @@ Digest NodeEngine<T>::digest() const {
 }
 
 template <class T>
+std::int64_t NodeEngine<T>::flow_state_bytes() const {
+    return static_cast<std::int64_t>(sizeof(Tx) + sizeof(Rx) + (std::is_empty_v<Sender> ? 0 : sizeof(Sender)) +
+                                     (recovers_ ? sizeof(Recovery) : 0));
+}
+
+// Counted, not kept: it is what a run is checked against.
+template <class T>
+std::int64_t NodeEngine<T>::in_flight() const {
+    std::int64_t held = 0;
+    auto const count = [&](Packet const& packet) { held += packet.kind() == PacketKind::data ? 1 : 0; };
+    for (auto const& calendar : calendars_) calendar.for_each(count);
+    for (auto const& port : ports_)
+        for (auto const& queue : {port.data, port.control}) pool_.for_each(queue, count);
+    for (auto const& node : nodes_)
+        for (auto const& wake : node.heap)
+            if (static_cast<WakeKind>(wake.key >> 56) == WakeKind::enqueue) pool_.for_each({.head = wake.what}, count);
+    return held;
+}
+
+template <class T>
 std::int64_t NodeEngine<T>::memory_bytes() const {
     std::size_t bytes = ports_.size() * (sizeof(Port) + sizeof(Ingress)) + nodes_.size() * sizeof(Node) +
-                        tx_.capacity() * sizeof(Tx) + ready_.size() * sizeof(Ready) + keys_.capacity() * 8 +
-                        (for_switches_.capacity() + for_endpoints_.capacity()) * sizeof(Packet);
+                        tx_.capacity() * sizeof(Tx) + senders_.capacity() * sizeof(Sender) +
+                        recovery_.capacity() * sizeof(Recovery) + ready_.size() * sizeof(Ready);
     for (auto const& table : rx_) bytes += table.capacity() * sizeof(Rx);
-    return static_cast<std::int64_t>(bytes) + calendar_.memory_bytes() + pool_.memory_bytes();
+    return static_cast<std::int64_t>(bytes) + calendars_[0].memory_bytes() + calendars_[1].memory_bytes() +
+           at_ports_.memory_bytes() + at_endpoints_.memory_bytes() + pool_.memory_bytes();
+}
+
+template <class T>
+void NodeEngine<T>::state(StateStream& stream) {
+    stream(ports_, ingress_, nodes_, ready_, pool_, tx_, senders_, recovery_, rx_, retired_, target_in_, numbers_,
+           done_digest_, calendars_, carried_, tight_, woken_, width_, begin_, end_, window_, ran_until_, rule_now_,
+           deliveries_, counters_, queues_, meter_);
 }
 
 template <class T>
@@ -80,10 +110,10 @@ std::string NodeEngine<T>::diagnosis() const {
     std::vector<std::uint32_t> waits(ports_.size(), none);
     for (std::uint32_t q = 0; q < ports_.size(); ++q) {
         if (!blocked(q)) continue;
-        for (auto at = ports_[q].data.head; at != none; at = pool_.at(at).next) {
-            auto const in = static_cast<std::uint32_t>(pool_.at(at).packet.in);
+        pool_.for_each(ports_[q].data, [&](Packet const& packet) {
+            auto const in = static_cast<std::uint32_t>(packet.in);
             if (waits[in] == none && blocked(in)) waits[in] = q;
-        }
+        });
     }
     std::vector<std::uint32_t> seen(ports_.size(), 0);
     for (std::uint32_t p = 0; p < ports_.size(); ++p) {

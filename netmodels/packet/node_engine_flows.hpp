@@ -30,38 +30,48 @@ template <class T>
 void NodeEngine<T>::admit_message(Message const& message, std::uint32_t number, bool by_rule) {
     auto const cut = cut_message(fabric_, map_, settings_.mtu, message);
     std::uint32_t slot = 0;
-    if (reused_ < retired_.size() && retired_[reused_].since + quarantine <= begin_) {
-        slot = retired_[reused_++].slot;
-        if (reused_ == 4096) {
-            retired_.erase(retired_.begin(), retired_.begin() + 4096);
-            reused_ = 0;
+    auto const process = process_of(message.target.value());
+    auto& retired = retired_[process];
+    if (retired.reused < retired.slots.size() && retired.slots[retired.reused].since + quarantine <= begin_) {
+        slot = retired.slots[retired.reused++].slot;
+        if (retired.reused == 4096) {
+            retired.slots.erase(retired.slots.begin(), retired.slots.begin() + 4096);
+            retired.reused = 0;
         }
     } else {
         slot = static_cast<std::uint32_t>(tx_.size());
+        target_in_.push_back(process);
         tx_.emplace_back();
-        tx_.back().turn = true;
+        tx_.back().turn = 1;
+        senders_.emplace_back();
+        if (recovers_) recovery_.emplace_back();
     }
     ++numbers_[message.source.index()];
     auto const node = fabric_.node_of(message.source);
+    ORRERY_VALIDATE(message.pace.bits_per_s() < std::int64_t{1} << 44,
+                    "a sender prepares {} b/s (the packet model counts up to 17 Tb/s); use the flow model",
+                    message.pace.bits_per_s());
     Tx tx;
-    tx.timer = tx_[slot].timer;
-    tx.turn = !tx_[slot].turn;
+    tx.timer = tx_[slot].timer & 1;
+    tx.turn = tx_[slot].turn == 0 ? 1 : 0;
     tx.cookie = message.cookie;
     tx.offered = message.offered.ps();
-    tx.pace = message.pace.bits_per_s();
-    tx.first = cut.first;
-    tx.hop1 = cut.hop1;
-    tx.hop2 = cut.hop2;
-    tx.last = cut.last;
-    tx.origin = message.source.value();
+    tx.pace = static_cast<std::uint64_t>(message.pace.bits_per_s()) & ((std::uint64_t{1} << 44) - 1);
+    tx.first = cut.first & id_mask;
+    tx.hop1 = cut.hop1 & id_mask;
+    tx.hop2 = cut.hop2 & id_mask;
+    tx.last = cut.last & id_mask;
+    tx.origin = message.source.value() & id_mask;
     tx.number = number;
     tx.packets = cut.packets;
-    tx.last_bytes = cut.last_bytes;
-    tx.left = cut.left;
-    tx.by_rule = by_rule;
+    tx.last_bytes = cut.last_bytes & 0x7fff;
+    tx.left = cut.left & 3;
+    tx.by_rule = by_rule ? 1 : 0;
     auto const group = fabric_.group(tx.first, node);
-    ORRERY_VALIDATE(group.count > 0, "rank {} has no link left to its target", tx.origin);
-    transport_.start(tx.sender, {fabric_.port(group.first).rate, round_trip_, fabric_.mtu()}, tx.offered);
+    ORRERY_VALIDATE(group.count > 0, "rank {} has no link left to its target", message.source.value());
+    senders_[slot] = {};
+    transport_.start(senders_[slot], {fabric_.port(group.first).rate, round_trip_, fabric_.mtu()}, tx.offered);
+    if (recovers_) recovery_[slot] = {};
     tx_[slot] = tx;
     ++counters_.messages;
     counters_.bytes_offered += cut.bytes;
@@ -73,34 +83,34 @@ void NodeEngine<T>::admit_message(Message const& message, std::uint32_t number, 
 template <class T>
 std::uint32_t NodeEngine<T>::ready_of(Tx const& tx, std::uint32_t node) const {
     if (settings_.load_balancing != LoadBalancing::ecmp) return tx.first;
-    Packet packet;
-    packet.origin = tx.origin & id_mask;
-    packet.hop1 = tx.hop1 & id_mask;
-    packet.hop2 = tx.hop2 & id_mask;
-    packet.last = tx.last & id_mask;
-    packet.left = tx.left & 3;
-    return chooser_.choose(packet, fabric_.group(tx.first, node), node, tx.left, true);
+    auto const heading = tx.heading(0);
+    return chooser_.choose(heading, fabric_.group(tx.first, node), node, tx.left, true);
 }
 
 template <class T>
-bool NodeEngine<T>::has_to_send(Tx const& tx) const {
-    auto const in_flight = tx.next - tx.una - static_cast<std::uint32_t>(std::popcount(tx.acked));
-    if (tx.lost != 0) return !T::pulls || transport_.may_send(tx.sender, in_flight);
-    if (tx.next >= tx.packets) return false;
-    if (T::acks && !counts_ && tx.next - tx.una >= reach) return false;
-    return transport_.may_send(tx.sender, in_flight);
+bool NodeEngine<T>::has_to_send(std::uint32_t slot) const {
+    auto const& tx = tx_[slot];
+    auto in_flight = tx.next - tx.una;
+    if (recovers_) {
+        auto const& recovery = recovery_[slot];
+        bool const far = in_flight >= reach;
+        in_flight -= static_cast<std::uint32_t>(std::popcount(recovery.acked));
+        if (recovery.lost != 0) return !T::pulls || transport_.may_send(senders_[slot], in_flight);
+        if (far) return false;
+    }
+    return tx.next < tx.packets && transport_.may_send(senders_[slot], in_flight);
 }
 
 // Puts a flow on the list of those that are ready, and wakes a port that waits for one.
 template <class T>
 void NodeEngine<T>::list(std::uint32_t slot, std::int64_t now) {
     auto& tx = tx_[slot];
-    if (tx.packets == 0 || tx.listed || tx.paced || !has_to_send(tx)) return;
-    auto const node = fabric_.node_of(RankId{tx.origin});
+    if (tx.packets == 0 || tx.listed || tx.paced || !has_to_send(slot)) return;
+    auto const node = fabric_.node_of(RankId{static_cast<std::uint32_t>(tx.origin)});
     auto const at = ready_of(tx, node);
     if (at == LinkChooser::no_port) return;
     auto& ready = ready_[at];
-    tx.listed = true;
+    tx.listed = 1;
     tx.link = none;
     if (ready.head == none)
         ready.head = slot;
@@ -131,21 +141,16 @@ template <class T>
 std::uint32_t NodeEngine<T>::next_port(Tx const& tx, std::uint32_t node, std::uint32_t at) const {
     if (settings_.load_balancing == LoadBalancing::ecmp) return open_for_data(at) ? at : LinkChooser::no_port;
     auto const group = fabric_.group(tx.first, node);
-    Packet packet;
-    packet.origin = tx.origin & id_mask;
-    packet.count = ready_[at].count & id_mask;
-    packet.hop1 = tx.hop1 & id_mask;
-    packet.hop2 = tx.hop2 & id_mask;
-    packet.last = tx.last & id_mask;
+    auto const heading = tx.heading(ready_[at].count & id_mask);
     if (settings_.load_balancing == LoadBalancing::adaptive) {
-        auto const port = chooser_.least(packet, group, node, tx.left, true, [&](std::uint32_t p) {
+        auto const port = chooser_.least(heading, group, node, tx.left, true, [&](std::uint32_t p) {
             return open_for_data(p) ? ports_[p].busy_until : PacketSettings::unbounded;
         });
         return port != LinkChooser::no_port && open_for_data(port) ? port : LinkChooser::no_port;
     }
-    auto port = chooser_.choose(packet, group, node, tx.left, true);
+    auto port = chooser_.choose(heading, group, node, tx.left, true);
     for (std::uint32_t tried = 0; tried < group.count && port != LinkChooser::no_port; ++tried) {
-        if (open_for_data(port) && fabric_.leads_on(port, packet, tx.left)) return port;
+        if (open_for_data(port) && fabric_.leads_on(port, heading, tx.left)) return port;
         port = port + 1 == group.first + group.count ? group.first : port + 1;
     }
     return LinkChooser::no_port;
@@ -158,19 +163,19 @@ void NodeEngine<T>::feed(std::uint32_t node, std::uint32_t at, std::int64_t now)
     while (ready.head != none) {
         auto const slot = ready.head;
         auto& tx = tx_[slot];
-        if (has_to_send(tx)) {
+        if (has_to_send(slot)) {
             // Whose turn it is stays so while its bytes are being prepared or its port is busy.
             if (tx.pace > 0 && now < ready.paced_until) return feed_at(node, at, ready.paced_until);
             auto const port = next_port(tx, node, at);
             if (port == LinkChooser::no_port) return;
             if (ports_[port].busy_until > now || ports_[port].control.head != none) return wake_port(port);
             ready.head = tx.link;
-            tx.listed = false;
+            tx.listed = 0;
             send_packet(slot, port, now);
             continue;
         }
         ready.head = tx.link;
-        tx.listed = false;
+        tx.listed = 0;
     }
 }
 
@@ -179,18 +184,22 @@ void NodeEngine<T>::send_packet(std::uint32_t slot, std::uint32_t port, std::int
     auto& tx = tx_[slot];
     auto const node = fabric_.from(port);
     auto sequence = tx.next;
-    if (tx.lost != 0) {
-        auto const bit = static_cast<std::uint32_t>(std::countr_zero(tx.lost));
-        tx.lost &= tx.lost - 1;
-        sequence = tx.una + bit;
+    if (recovers_) {
+        auto& recovery = recovery_[slot];
+        if (recovery.lost != 0) {
+            sequence = tx.una + static_cast<std::uint32_t>(std::countr_zero(recovery.lost));
+            recovery.lost &= recovery.lost - 1;
+        } else {
+            ++tx.next;
+        }
+        if (sequence < recovery.high) {
+            ++counters_.retransmitted;
+            tx.resent = 1;
+        } else {
+            recovery.high = sequence + 1;
+        }
     } else {
         ++tx.next;
-    }
-    if (sequence < tx.high) {
-        ++counters_.retransmitted;
-        tx.resent = true;
-    } else {
-        tx.high = sequence + 1;
     }
     bool const final = sequence + 1 == tx.packets;
     Packet packet;
@@ -198,8 +207,8 @@ void NodeEngine<T>::send_packet(std::uint32_t slot, std::uint32_t port, std::int
     packet.origin = tx.origin & id_mask;
     packet.count = ready_[list_of(port)].count++ & id_mask;
     packet.bytes = (final ? tx.last_bytes : settings_.mtu) & 0x7fff;
-    packet.turn = tx.turn ? 1 : 0;
-    packet.hop1 = tx.hop1 & id_mask;
+    packet.turn = tx.turn;
+    packet.next = tx.hop1 & id_mask;
     packet.hop2 = tx.hop2 & id_mask;
     packet.last = tx.last & id_mask;
     packet.left = tx.left & 3;
@@ -207,19 +216,21 @@ void NodeEngine<T>::send_packet(std::uint32_t slot, std::uint32_t port, std::int
     packet.set_sequence(sequence);
     ++counters_.injected;
     auto const bytes = static_cast<std::uint32_t>(packet.bytes);
-    if (tx.pace > 0) ready_[list_of(port)].paced_until = now + PacketFabric::ceil_time(bytes, tx.pace);
-    transport_.sent(tx.sender, sequence, now);
-    auto const gap = transport_.gap(tx.sender, bytes, now);
+    if (tx.pace > 0)
+        ready_[list_of(port)].paced_until = now + PacketFabric::ceil_time(bytes, static_cast<std::int64_t>(tx.pace));
+    transport_.sent(senders_[slot], sequence, now);
+    auto const gap = transport_.gap(senders_[slot], bytes, now);
     transmit(port, packet, now);
     if (T::acks && can_lose_) arm(slot, now);
     if (!T::acks) tx.una = tx.next;
-    if (gap > fabric_.serialisation(port, bytes) && (tx.next < tx.packets || tx.lost != 0)) {
-        tx.paced = true;
+    if (gap > fabric_.serialisation(port, bytes) &&
+        (tx.next < tx.packets || (recovers_ && recovery_[slot].lost != 0))) {
+        tx.paced = 1;
         wake(node, now + gap, WakeKind::pace, tx.number, slot);
     }
-    bool const all_sent = tx.by_rule && tx.next == tx.packets;
-    if (all_sent) tx.by_rule = false;
-    auto const origin = tx.origin;
+    bool const all_sent = tx.by_rule != 0 && tx.next == tx.packets;
+    if (all_sent) tx.by_rule = 0;
+    auto const origin = static_cast<std::uint32_t>(tx.origin);
     list(slot, now);
     if (all_sent) {
         rule_now_ = now;
@@ -230,30 +241,31 @@ void NodeEngine<T>::send_packet(std::uint32_t slot, std::uint32_t port, std::int
 template <class T>
 void NodeEngine<T>::arm(std::uint32_t slot, std::int64_t now) {
     auto& tx = tx_[slot];
-    tx.deadline = now + (timeout_ << std::min<std::uint8_t>(tx.backoff, 8));
+    recovery_[slot].deadline = now + (timeout_ << tx.backoff);
     if (tx.timer) return;
-    tx.timer = true;
-    wake(fabric_.node_of(RankId{tx.origin}), tx.deadline, WakeKind::timeout, tx.number, slot);
+    tx.timer = 1;
+    wake(fabric_.node_of(RankId{tx.origin}), recovery_[slot].deadline, WakeKind::timeout, tx.number, slot);
 }
 
 template <class T>
 void NodeEngine<T>::timed_out(std::uint32_t slot, std::int64_t now) {
     auto& tx = tx_[slot];
-    tx.timer = false;
-    if (tx.packets == 0 || (tx.una == tx.next && tx.next == tx.high)) return;
-    if (now < tx.deadline) {
-        tx.timer = true;
-        return wake(fabric_.node_of(RankId{tx.origin}), tx.deadline, WakeKind::timeout, tx.number, slot);
+    auto& recovery = recovery_[slot];
+    tx.timer = 0;
+    if (tx.packets == 0 || (tx.una == tx.next && tx.next == recovery.high)) return;
+    if (now < recovery.deadline) {
+        tx.timer = 1;
+        return wake(fabric_.node_of(RankId{tx.origin}), recovery.deadline, WakeKind::timeout, tx.number, slot);
     }
-    if (settings_.recovery == Recovery::go_back_n) {
+    if (settings_.recovery == Recovering::go_back_n) {
         tx.next = tx.una;
     } else {
         auto const sent = tx.next - tx.una;
-        tx.lost = (sent >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << sent) - 1) & ~tx.acked;
+        recovery.lost = (sent >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << sent) - 1) & ~recovery.acked;
     }
-    transport_.timed_out(tx.sender);
-    if (tx.backoff < 8) ++tx.backoff;
-    tx.resent = true;
+    transport_.timed_out(senders_[slot]);
+    if (tx.backoff < 8) tx.backoff = (tx.backoff + 1U) & 15;
+    tx.resent = 1;
     arm(slot, now);
     list(slot, now);
 }
@@ -268,11 +280,11 @@ void NodeEngine<T>::received(std::uint32_t node, Packet& packet, std::int64_t no
         case PacketKind::nack:
             return nacked(packet, now);
         case PacketKind::cnp:
-            transport_.congested(tx_[packet.slot].sender, now);
+            transport_.congested(senders_[packet.slot], now);
             return;
         case PacketKind::credit:
             if (tx_[packet.slot].packets == 0) return;
-            transport_.credited(tx_[packet.slot].sender);
+            transport_.credited(senders_[packet.slot]);
             return list(packet.slot, now);
         default:
             ORRERY_ENSURE(false, "an endpoint got a packet of kind {}", static_cast<int>(packet.kind()));
@@ -285,9 +297,9 @@ void NodeEngine<T>::received_data(std::uint32_t node, Packet& packet, std::int64
     auto& table = rx_[process];
     if (packet.slot >= table.size()) table.resize(std::max<std::size_t>(packet.slot + 1, table.size() * 3 / 2));
     auto& rx = table[packet.slot];
-    if (rx.turn != (packet.turn != 0)) {
+    if (rx.turn != packet.turn) {
         rx = {};
-        rx.turn = packet.turn != 0;
+        rx.turn = packet.turn & 1;
     }
     auto const sequence = packet.sequence();
     bool const whole = rx.base == rx.total;
@@ -311,15 +323,15 @@ void NodeEngine<T>::received_data(std::uint32_t node, Packet& packet, std::int64
     if (!T::acks || counts_) {
         ++rx.base;
         fresh = true;
-    } else if (settings_.recovery == Recovery::go_back_n) {
+    } else if (settings_.recovery == Recovering::go_back_n) {
         fresh = sequence == rx.base;
         if (fresh) {
             ++rx.base;
-            rx.nacked = false;
+            rx.nacked = 0;
         } else if (sequence > rx.base) {
             if (packet.final) rx.total = none;
             if (!rx.nacked) answer(node, rx, packet, PacketKind::nack, rx.base, now);
-            rx.nacked = true;
+            rx.nacked = 1;
             return;
         }
     } else {
@@ -335,7 +347,6 @@ void NodeEngine<T>::received_data(std::uint32_t node, Packet& packet, std::int64
     }
     if (fresh) {
         counters_.bytes_delivered += static_cast<std::int64_t>(packet.bytes);
-        rx.last = now;
     }
     if constexpr (T::notices) {
         if (packet.marked && now >= rx.next_cnp) {
@@ -344,34 +355,35 @@ void NodeEngine<T>::received_data(std::uint32_t node, Packet& packet, std::int64
         }
     }
     if constexpr (T::acks)
-        answer(node, rx, packet, PacketKind::ack, settings_.recovery == Recovery::go_back_n ? rx.base - 1 : sequence,
+        answer(node, rx, packet, PacketKind::ack, settings_.recovery == Recovering::go_back_n ? rx.base - 1 : sequence,
                now);
     if (!fresh || rx.base != rx.total) return;
-    if (process == share_.me) return delivered(packet.slot, rx.last);
+    if (process == share_.me) return delivered(packet.slot, now);
     auto notice = packet;
     notice.set_kind(PacketKind::done);
-    ship(process, end_, notice, rx.last);
+    ship(process, end_, notice, now);
 }
 
 template <class T>
 void NodeEngine<T>::answer(std::uint32_t node, Rx& rx, Packet const& packet, PacketKind kind, std::uint32_t sequence,
                            std::int64_t now) {
-    if (rx.first == none) {
-        auto const here = fabric_.fabric().nodes()[fabric_.node(node).index()].rank;
-        auto const route = fabric_.fabric().route(here, RankId{static_cast<std::uint32_t>(packet.origin)});
+    auto const here = nodes_[node].rank;
+    if (!rx.knows_way) {
+        auto const route = fabric_.fabric().route(RankId{here}, RankId{static_cast<std::uint32_t>(packet.origin)});
         auto const hop = [&](std::uint32_t i) { return map_.local(route.hops[i]); };
-        rx.first = hop(0);
-        rx.hop1 = route.hop_count == 4 ? hop(1) : 0;
-        rx.hop2 = route.hop_count >= 3 ? hop(route.hop_count - 2) : 0;
-        rx.back = hop(route.hop_count - 1);
-        rx.left = static_cast<std::uint8_t>(route.hop_count - 1);
+        rx.first = hop(0) & id_mask;
+        rx.hop1 = route.hop_count == 4 ? hop(1) & id_mask : 0;
+        rx.hop2 = route.hop_count >= 3 ? hop(route.hop_count - 2) & id_mask : 0;
+        rx.back = hop(route.hop_count - 1) & id_mask;
+        rx.left = (route.hop_count - 1) & 3;
+        rx.knows_way = 1;
     }
     Packet back;
     back.slot = packet.slot;
-    back.origin = fabric_.fabric().nodes()[fabric_.node(node).index()].rank.value() & id_mask;
+    back.origin = here & id_mask;
     back.count = nodes_[node].answers++ & id_mask;
     back.bytes = settings_.ack_bytes & 0x7fff;
-    back.hop1 = rx.hop1 & id_mask;
+    back.next = rx.hop1 & id_mask;
     back.hop2 = rx.hop2 & id_mask;
     back.last = rx.back & id_mask;
     back.left = rx.left & 3;
@@ -388,9 +400,11 @@ void NodeEngine<T>::answer(std::uint32_t node, Rx& rx, Packet const& packet, Pac
 }
 
 template <class T>
-void NodeEngine<T>::reply(std::uint32_t node, Packet packet, std::int64_t now) {
+void NodeEngine<T>::reply(std::uint32_t node, Packet& packet, std::int64_t now) {
     auto const group = fabric_.group(static_cast<std::uint32_t>(packet.in), node);
-    auto const port = chooser_.choose(packet, group, node, static_cast<std::uint32_t>(packet.left), true);
+    auto heading = packet.heading();
+    heading.hop1 = packet.next;
+    auto const port = chooser_.choose(heading, group, node, packet.left, true);
     if (port == LinkChooser::no_port) return;
     auto& state = ports_[port];
     if (state.busy_until <= now && state.control.head == none) return transmit(port, packet, now);
@@ -406,23 +420,24 @@ void NodeEngine<T>::acked(Packet const& packet, std::int64_t now) {
     auto const sequence = packet.sequence();
     if (counts_) {
         ++tx.una;
-    } else if (settings_.recovery == Recovery::go_back_n) {
-        if (sequence + 1 <= tx.una || sequence >= tx.high) return;
+    } else if (settings_.recovery == Recovering::go_back_n) {
+        if (sequence + 1 <= tx.una || sequence >= recovery_[slot].high) return;
         tx.una = sequence + 1;
         tx.next = std::max(tx.next, tx.una);
     } else {
         if (sequence < tx.una || sequence - tx.una >= reach) return;
         auto const bit = std::uint64_t{1} << (sequence - tx.una);
-        tx.acked |= bit;
-        tx.lost &= ~bit;
-        auto const run = static_cast<std::uint32_t>(std::countr_one(tx.acked));
+        auto& recovery = recovery_[slot];
+        recovery.acked |= bit;
+        recovery.lost &= ~bit;
+        auto const run = static_cast<std::uint32_t>(std::countr_one(recovery.acked));
         tx.una += run;
-        tx.acked = run == 64 ? 0 : tx.acked >> run;
-        tx.lost = run == 64 ? 0 : tx.lost >> run;
+        recovery.acked = run == 64 ? 0 : recovery.acked >> run;
+        recovery.lost = run == 64 ? 0 : recovery.lost >> run;
     }
     tx.backoff = 0;
-    if (can_lose_) tx.deadline = now + timeout_;
-    transport_.acked(tx.sender, sequence, now);
+    if (can_lose_) recovery_[slot].deadline = now + timeout_;
+    transport_.acked(senders_[slot], sequence, now);
     if (tx.una == tx.packets && tx.delivered) return retire(slot);
     list(slot, now);
 }
@@ -431,12 +446,14 @@ template <class T>
 void NodeEngine<T>::nacked(Packet const& packet, std::int64_t now) {
     auto& tx = tx_[packet.slot];
     auto const sequence = packet.sequence();
-    if (tx.packets == 0 || sequence < tx.una || sequence >= tx.high) return;
-    if (settings_.recovery == Recovery::go_back_n) {
+    if (!recovers_ || tx.packets == 0) return;
+    auto& recovery = recovery_[packet.slot];
+    if (sequence < tx.una || sequence >= recovery.high) return;
+    if (settings_.recovery == Recovering::go_back_n) {
         tx.una = sequence;
         tx.next = sequence;
-    } else if (sequence - tx.una < reach && (tx.acked >> (sequence - tx.una) & 1) == 0) {
-        tx.lost |= std::uint64_t{1} << (sequence - tx.una);
+    } else if (sequence - tx.una < reach && (recovery.acked >> (sequence - tx.una) & 1) == 0) {
+        recovery.lost |= std::uint64_t{1} << (sequence - tx.una);
     }
     list(packet.slot, now);
 }
@@ -449,7 +466,7 @@ void NodeEngine<T>::pull_next(std::uint32_t n, std::int64_t now) {
         auto const entry = node.pulls[node.pulled++];
         auto const process = static_cast<std::uint32_t>(entry >> 32);
         auto& rx = rx_[process][static_cast<std::uint32_t>(entry)];
-        if (rx.base == rx.total || rx.first == none) continue;
+        if (rx.base == rx.total || !rx.knows_way) continue;
         Packet packet;
         packet.slot = static_cast<std::uint32_t>(entry);
         answer(n, rx, packet, PacketKind::credit, 0, now);
@@ -465,7 +482,7 @@ template <class T>
 void NodeEngine<T>::delivered(std::uint32_t slot, std::int64_t when) {
     auto& tx = tx_[slot];
     ++counters_.messages_done;
-    tx.delivered = true;
+    tx.delivered = 1;
     done_digest_[tx.origin] += DigestChain::mix(DigestChain::mix(tx.number + 1) + static_cast<std::uint64_t>(when));
     deliveries_.push_back({tx.cookie, Time::from_ps(when), Time::from_ps(tx.offered), RankId{tx.origin}, tx.number});
     if (!T::acks || tx.una == tx.packets) retire(slot);
@@ -476,7 +493,7 @@ void NodeEngine<T>::retire(std::uint32_t slot) {
     auto& tx = tx_[slot];
     tx.packets = 0;
     // Copies of a packet that was sent twice may still be on their way: such a slot is not used again.
-    if (!tx.resent) retired_.push_back({end_, slot});
+    if (!tx.resent) retired_[target_in_[slot]].slots.push_back({end_, slot});
 }
 
 }  // namespace orrery

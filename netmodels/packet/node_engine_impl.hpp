@@ -28,9 +28,12 @@ NodeEngine<T>::NodeEngine(PacketFabric const& fabric, DomainMap const& map, Pack
       ready_(settings.load_balancing == LoadBalancing::ecmp ? fabric.port_count()
                                                             : map.bundles(fabric.domain()).size()),
       rx_(share_.processes),
+      retired_(share_.processes),
       numbers_(fabric.fabric().rank_count(), 0),
       done_digest_(fabric.fabric().rank_count(), 0),
-      count_(fabric.node_count(), 0),
+      at_ports_(fabric.port_count() + fabric.node_count(), tie_),
+      at_endpoints_(fabric.node_count(), tie_),
+      always_joint_(fabric.node_count(), 0),
       outgoing_(share_.processes),
       queues_(fabric.fabric().link_classes().size()),
       meter_(map.bundles(fabric.domain()), settings.bin_width) {
@@ -48,18 +51,35 @@ NodeEngine<T>::NodeEngine(PacketFabric const& fabric, DomainMap const& map, Pack
     }
     // Four hops there and back over the slowest kind of link, packets held at each.
     std::int64_t slowest = 0;
-    for (std::uint32_t p = 0; p < ports_.size(); ++p) slowest = std::max(slowest, fabric.port(p).mtu_time);
+    for (std::uint32_t p = 0; p < ports_.size(); ++p)
+        slowest = std::max<std::int64_t>(slowest, fabric.port(p).mtu_time);
     round_trip_ = 8 * longest.ps() + 4 * slowest;
     timeout_ = settings.timeout > Time{} ? settings.timeout.ps() : std::max<std::int64_t>(4 * round_trip_, 250'000'000);
+    recovers_ = T::acks && !counts_;
+    late_ = settings.load_balancing == LoadBalancing::adaptive;
+    shares_ = settings.shared_buffer != PacketSettings::unbounded || settings.pfc_alpha > 0;
     can_lose_ = !counts_ && (settings.lossless != Lossless::credit || !settings.losses.empty());
     if (settings_.lossless != Lossless::off) set_thresholds();
     std::vector<Rate> inbound(nodes_.size());
     for (std::uint32_t p = 0; p < ports_.size(); ++p)
         inbound[fabric.port(p).to] += Rate::from_bits_per_s(fabric.port(p).rate);
-    for (std::uint32_t n = 0; n < nodes_.size(); ++n)
+    bool const together = late_ || shares_ || settings.lossless == Lossless::credit;
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
         if (inbound[n] > Rate{}) nodes_[n].pull_gap = transfer_time(fabric.mtu(), inbound[n]).ps();
-    for (auto& port : ports_)
-        port.credit = settings.lossless == Lossless::credit ? settings.port_buffer : PacketSettings::unbounded;
+        if (fabric.is_endpoint(n))
+            nodes_[n].rank = fabric.fabric().nodes()[fabric.node(n).index()].rank.value();
+        else
+            always_joint_[n] = together || (fabric.mixed_rates() && !fabric.holds(n)) ? 1 : 0;
+        nodes_[n].joint = always_joint_[n] != 0;
+    }
+    ports_of_.resize(nodes_.size());
+    if (settings.lossless == Lossless::pfc)
+        for (std::uint32_t p = 0; p < ports_.size(); ++p)
+            if (auto const n = fabric.from(p); !fabric.is_endpoint(n) && !always_joint_[n]) ports_of_[n].push_back(p);
+    for (std::uint32_t p = 0; p < ports_.size(); ++p) {
+        ports_[p].credit = settings.lossless == Lossless::credit ? settings.port_buffer : PacketSettings::unbounded;
+        ports_[p].crossed = fabric.is_endpoint(fabric.from(p)) ? 0 : 1;
+    }
     for (auto const& loss : settings.losses) {
         ORRERY_VALIDATE(loss.probability >= 0 && loss.probability < 1,
                         "network.packet.losses: {} loses {} of its packets (must be below 1: nothing would arrive)",
@@ -106,13 +126,13 @@ void NodeEngine<T>::set_thresholds() {
 
 template <class T>
 Time NodeEngine<T>::next() const {
-    auto earliest = Time::infinity();
     if (width_ > 0) {
-        if (auto const window = calendar_.next(); window != PacketCalendar::never)
-            earliest = Time::from_ps(window * width_);
-        if (!woken_.empty()) earliest = std::min(earliest, Time::from_ps(woken_.begin()->first * width_));
-        return earliest == Time::infinity() ? earliest : std::max(earliest, Time::from_ps(ran_until_));
+        auto window = std::min({calendars_[0].next(), calendars_[1].next(), woken_.next()});
+        for (auto const port : carried_) window = std::min(window, ports_[port].busy_until / width_);
+        if (window == PacketCalendar::never) return Time::infinity();
+        return std::max(Time::from_ps(window * width_), Time::from_ps(ran_until_));
     }
+    auto earliest = Time::infinity();
     for (auto const& node : nodes_)
         if (!node.heap.empty()) earliest = std::min(earliest, Time::from_ps(node.heap.front().when));
     return earliest;
@@ -126,7 +146,7 @@ void NodeEngine<T>::enlist(std::uint32_t n) {
     auto const window = std::max(node.heap.front().when / width_, window_);
     if (node.registered >= window_ && node.registered <= window) return;
     node.registered = window;
-    woken_[window].push_back(n);
+    woken_.add(window, n);
 }
 
 template <class T>
@@ -137,119 +157,155 @@ void NodeEngine<T>::wake(std::uint32_t n, std::int64_t when, WakeKind kind, std:
     std::push_heap(heap.begin(), heap.end(), [](Wake const& a, Wake const& b) { return later(a, b); });
 }
 
-// Takes the packets of the window out of the calendar, switches' and endpoints' apart.
+// The first window tells the width, and with it how much a link may bring within one.
 template <class T>
-void NodeEngine<T>::drain() {
-    calendar_.open(window_);
-    for (std::uint32_t i = 0; i < calendar_.size(); ++i) {
-        auto const& packet = calendar_.at(i);
-        (fabric_.is_endpoint(node_of(packet)) ? for_endpoints_ : for_switches_).push_back(packet);
+void NodeEngine<T>::set_width(std::int64_t width) {
+    width_ = width;
+    calendars_[0].set_width(width);
+    calendars_[1].set_width(width);
+    for (std::uint32_t p = 0; p < ports_.size(); ++p) {
+        auto const& link = fabric_.port(p);
+        auto const brought = static_cast<std::int64_t>(static_cast<Int128>(width) * link.rate / 8'000'000'000'000);
+        ingress_[p].calm = settings_.pfc_xoff - brought - 2 * std::int64_t{fabric_.mtu()};
+        if (settings_.lossless == Lossless::pfc && !fabric_.is_endpoint(link.to)) watch(ingress_[p], link.to);
     }
-    calendar_.close();
-    while (!woken_.empty() && woken_.begin()->first <= window_) {
-        for (auto const n : woken_.begin()->second) {
-            if (nodes_[n].registered > window_) continue;  // listed again for a later window
-            nodes_[n].registered = -1;
-            (fabric_.is_endpoint(n) ? woken_endpoints_ : woken_switches_).push_back(n);
-        }
-        woken_.erase(woken_.begin());
-    }
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) enlist(n);
 }
 
 template <class T>
 void NodeEngine<T>::run(Window const& window) {
-    bool const first = width_ == 0;
-    width_ = first ? window.end.ps() - window.begin.ps() : width_;
     begin_ = window.begin.ps();
-    end_ = begin_ + width_;
     window_ = window.index;
+    if (width_ == 0) set_width(window.end.ps() - window.begin.ps());
+    end_ = begin_ + width_;
     earliest_sent_ = Time::infinity();
-    if (first)
-        for (std::uint32_t n = 0; n < nodes_.size(); ++n) enlist(n);
-    drain();
-    run_all(for_switches_, woken_switches_);
-    run_all(for_endpoints_, woken_endpoints_);
+    gather();
+    run_switches();
+    run_endpoints();
     ran_until_ = end_;
 }
 
+// Which nodes have something to do of their own, and which switches are joint in this window.
 template <class T>
-void NodeEngine<T>::run_all(std::vector<Packet>& work, std::vector<std::uint32_t>& woken) {
-    auto const n = static_cast<std::uint32_t>(work.size());
-    node_scratch_.resize(n);
-    keys_.resize(n);
-    touched_.clear();
-    for (std::uint32_t i = 0; i < n; ++i) {
-        auto const node = node_scratch_[i] = node_of(work[i]);
-        if (count_[node]++ == 0) touched_.push_back(node);
+void NodeEngine<T>::gather() {
+    woken_.take(window_, [this](std::uint32_t n) {
+        if (nodes_[n].registered > window_) return;  // listed again for a later window
+        nodes_[n].registered = -1;
+        (fabric_.is_endpoint(n) ? woken_endpoints_ : woken_switches_).push_back(n);
+    });
+    std::erase_if(tight_, [this](std::uint32_t n) {
+        if (nodes_[n].tight == 0) nodes_[n].listed = false;
+        return nodes_[n].tight == 0;
+    });
+    joint_ = tight_;
+    for (auto const n : joint_) {
+        nodes_[n].joint = true;
+        for (auto const p : ports_of_[n])
+            if (ports_[p].waits()) wake_port(p);
     }
-    std::uint32_t first = 0;
-    for (auto const node : touched_) {
-        auto const count = count_[node];
-        count_[node] = first;
-        first += count;
-    }
-    for (std::uint32_t i = 0; i < n; ++i)
-        keys_[count_[node_scratch_[i]]++] = static_cast<std::uint64_t>(work[i].offset) << 32 | i;
-    first = 0;
-    for (auto const node : touched_) {
-        auto const last = count_[node];
-        count_[node] = 0;
-        std::sort(keys_.begin() + first, keys_.begin() + last);
-        settle_ties(work, first, last);
-        run_node(node, work, first, last);
-        first = last;
-    }
-    for (auto const node : woken)
-        if (nodes_[node].ran != window_) run_node(node, work, 0, 0);
-    work.clear();
-    woken.clear();
 }
 
-// Traffic in lockstep has many arrivals at one instant, so each draws once.
 template <class T>
-void NodeEngine<T>::settle_ties(std::vector<Packet> const& work, std::uint32_t first, std::uint32_t last) {
-    for (auto at = first; at + 1 < last; ++at) {
-        if (keys_[at] >> 32 != keys_[at + 1] >> 32) continue;
-        ties_.clear();
-        auto end = at;
-        for (; end < last && keys_[end] >> 32 == keys_[at] >> 32; ++end)
-            ties_.push_back({tie_.draw(work[static_cast<std::uint32_t>(keys_[end])]), keys_[end]});
-        std::sort(ties_.begin(), ties_.end(), [&](Tie const& a, Tie const& b) {
-            if (a.draw != b.draw) return a.draw < b.draw;
-            return tie_(work[static_cast<std::uint32_t>(a.key)], work[static_cast<std::uint32_t>(b.key)]);
-        });
-        for (auto const& tie : ties_) keys_[at++] = tie.key;
-        --at;
+void NodeEngine<T>::run_switches() {
+    calendars_[0].open(window_);
+    auto const ports = fabric_.port_count();
+    at_ports_.deal(calendars_[0], [&](Packet const& packet) {
+        if (late_) return ports + node_of(packet);
+        auto const node = fabric_.from(packet.next);
+        return nodes_[node].joint ? ports + node : packet.next;
+    });
+    carrying_.swap(carried_);
+    auto const soon = [&](std::uint32_t place) {
+        if (place >= ports) return;
+        __builtin_prefetch(&ports_[place], 1);
+        __builtin_prefetch(&ports_[place].bytes, 1);
+        __builtin_prefetch(&fabric_.port(place));
+    };
+    at_ports_.visit(calendars_[0], soon, [&](std::uint32_t place, Arrival const* first, Arrival const* last) {
+        place < ports ? run_port(place, first, last) : run_joint(place - ports, first, last);
+    });
+    for (auto const port : carrying_)
+        if (ports_[port].ran != static_cast<std::uint32_t>(window_) && !nodes_[fabric_.from(port)].joint)
+            run_port(port, nullptr, nullptr);
+    carrying_.clear();
+    for (auto const n : woken_switches_)
+        if (nodes_[n].ran != window_) run_joint(n, nullptr, nullptr);
+    woken_switches_.clear();
+    for (auto const n : joint_) {
+        if (nodes_[n].ran != window_) run_joint(n, nullptr, nullptr);
+        nodes_[n].joint = false;
     }
+    calendars_[0].close();
+}
+
+// A switch that is joint in this window only leaves no wakes behind: its ports are carried.
+template <class T>
+void NodeEngine<T>::run_joint(std::uint32_t n, Arrival const* first, Arrival const* last) {
+    run_node(n, calendars_[0], first, last);
+    if (always_joint_[n]) return enlist(n);
+    nodes_[n].heap.clear();
+    for (auto const port : ports_of_[n]) {
+        ports_[port].woken = false;
+        carry(port, ports_[port]);
+    }
+}
+
+template <class T>
+void NodeEngine<T>::run_endpoints() {
+    calendars_[1].open(window_);
+    at_endpoints_.deal(calendars_[1], [](Packet const& packet) { return packet.next; });
+    auto const soon = [this](std::uint32_t node) { __builtin_prefetch(&nodes_[node], 1); };
+    at_endpoints_.visit(calendars_[1], soon, [this](std::uint32_t node, Arrival const* first, Arrival const* last) {
+        run_node(node, calendars_[1], first, last);
+        enlist(node);
+    });
+    for (auto const n : woken_endpoints_) {
+        if (nodes_[n].ran == window_) continue;
+        run_node(n, calendars_[1], nullptr, nullptr);
+        enlist(n);
+    }
+    woken_endpoints_.clear();
+    calendars_[1].close();
 }
 
 // Arrivals and own events of one node in one order: time, own events first, then by key or fair tie.
 template <class T>
-void NodeEngine<T>::run_node(std::uint32_t n, std::vector<Packet>& work, std::uint32_t first, std::uint32_t last) {
+void NodeEngine<T>::run_node(std::uint32_t n, PacketCalendar& calendar, Arrival const* first, Arrival const* last) {
     auto& node = nodes_[n];
     node.ran = window_;
     auto const order = [](Wake const& a, Wake const& b) { return later(a, b); };
+    for (auto const* arrival = first; arrival != last; ++arrival) fetch(calendar.at(arrival->index));
     for (;;) {
         auto const own = node.heap.empty() ? end_ : node.heap.front().when;
-        auto const arrival = first < last ? begin_ + static_cast<std::int64_t>(keys_[first] >> 32) : end_;
-        if (own >= end_ && first >= last) break;
+        auto const arrival = first != last ? begin_ + first->offset() : end_;
+        if (own >= end_ && first == last) break;
         if (own <= arrival) {
             auto const event = node.heap.front();
             std::pop_heap(node.heap.begin(), node.heap.end(), order);
             node.heap.pop_back();
             handle(n, event);
         } else {
-            handle(n, work[static_cast<std::uint32_t>(keys_[first])], arrival);
+            handle(n, calendar.at(first->index), arrival);
             ++first;
         }
     }
-    enlist(n);
+}
+
+// Asks for the state of the flow that a packet which has arrived will touch.
+template <class T>
+inline void NodeEngine<T>::fetch(Packet const& packet) const {
+    if (packet.left != 0 || to_upstream(packet)) return;
+    if (packet.kind() != PacketKind::data) {
+        __builtin_prefetch(&tx_[packet.slot]);
+        return;
+    }
+    auto const& table = rx_[process_of(static_cast<std::uint32_t>(packet.origin))];
+    if (packet.slot < table.size()) __builtin_prefetch(&table[packet.slot]);
 }
 
 template <class T>
 void NodeEngine<T>::handle(std::uint32_t node, Packet& packet, std::int64_t now) {
     if (to_upstream(packet)) return notified(packet, now);
-    if (packet.kind() == PacketKind::data) --data_here_;
     if (packet.left == 0) return received(node, packet, now);
     forward(node, packet, now);
 }
@@ -261,16 +317,15 @@ void NodeEngine<T>::handle(std::uint32_t node, Wake const& wake) {
             return sent(wake.what, wake.when);
         case WakeKind::start:
         case WakeKind::pace:
-            tx_[wake.what].paced = false;
+            tx_[wake.what].paced = 0;
             return list(wake.what, wake.when);
         case WakeKind::timeout:
             return timed_out(wake.what, wake.when);
         case WakeKind::emit:
         case WakeKind::enqueue: {
-            packet_detail::Fifo one{.head = wake.what, .tail = wake.what, .bytes = 0};
+            packet_detail::Fifo one{.head = wake.what, .tail = wake.what};
             auto packet = pool_.pop(one);
             if (static_cast<WakeKind>(wake.key >> 56) == WakeKind::emit) return reply(node, packet, wake.when);
-            if (packet.kind() == PacketKind::data) --data_here_;
             return enqueue(node, wake.spare, packet, wake.when);
         }
         case WakeKind::pull:
@@ -284,21 +339,16 @@ void NodeEngine<T>::handle(std::uint32_t node, Wake const& wake) {
 }
 
 template <class T>
-void NodeEngine<T>::push(std::int64_t when, Packet packet, std::uint32_t node) {
-    if (!mine(node)) return ship(share_.owner[node], when, packet, 0);
-    if (packet.kind() == PacketKind::data && !to_upstream(packet)) ++data_here_;
-    auto ahead = when - begin_;
-    auto window = window_;
-    if (ahead < 3 * width_) [[likely]] {
-        for (; ahead >= width_; ++window) ahead -= width_;
-    } else {
-        window += ahead / width_;
-        ahead %= width_;
+inline void NodeEngine<T>::push(std::int64_t when, PacketLoad const& load, PacketLeg const& leg, std::uint32_t node) {
+    if (!mine(node)) [[unlikely]] {
+        Packet leaving;
+        leaving.set_out(load, leg);
+        return ship(share_.owner[node], when, leaving, 0);
     }
-    packet.offset = static_cast<std::uint32_t>(ahead);
-    if (window > window_) return calendar_.push(window, packet);
-    ORRERY_EXPECT(fabric_.is_endpoint(node));
-    for_endpoints_.push_back(packet);
+    auto const due = PacketCalendar::due(window_, when - begin_, width_);
+    auto out = leg;
+    out.offset = due.offset;
+    calendar_to(node).push(due.window, due.offset).set_out(load, out);
 }
 
 template <class T>
@@ -319,9 +369,8 @@ void NodeEngine<T>::arrive(std::span<Event const> events) {
             delivered(packet.slot, note);
             continue;
         }
-        if (packet.kind() == PacketKind::data) ++data_here_;
         packet.offset = static_cast<std::uint32_t>(event.when.ps() % width_);
-        calendar_.push(event.when.ps() / width_, packet);
+        calendar_to(node_of(packet)).push(event.when.ps() / width_, packet.offset) = packet;
     }
 }
 

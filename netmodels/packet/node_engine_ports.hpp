@@ -10,20 +10,19 @@ namespace orrery {
 
 template <class T>
 void NodeEngine<T>::forward(std::uint32_t node, Packet& packet, std::int64_t now) {
-    auto const left = static_cast<std::uint32_t>(packet.left) - 1;
-    auto const group = fabric_.group(packet.next_bundle(), node);
-    auto const port = settings_.load_balancing != LoadBalancing::adaptive
-                          ? chooser_.choose(packet, group, node, left, false)
-                          : chooser_.least(packet, group, node, left, false, [&](std::uint32_t p) {
-                                // What is ahead of it, in time at the speed of the link.
-                                return std::max<std::int64_t>(0, ports_[p].busy_until - now) +
-                                       ports_[p].data.bytes * fabric_.port(p).mtu_time / fabric_.mtu();
-                            });
-    if (port == LinkChooser::no_port) {
-        ++counters_.blocked;
-        return drop(packet, static_cast<std::uint32_t>(packet.in));
+    auto port = static_cast<std::uint32_t>(packet.next);
+    if (late_) {
+        auto const group = fabric_.group(packet.next, node);
+        port = chooser_.least(packet.heading(), group, node, packet.left - 1U, false, [&](std::uint32_t p) {
+            // What is ahead of it, in time at the speed of the link.
+            return std::max<std::int64_t>(0, ports_[p].busy_until - now) +
+                   ports_[p].data_bytes * fabric_.port(p).mtu_time / fabric_.mtu();
+        });
+        if (port == LinkChooser::no_port) {
+            ++counters_.blocked;
+            return drop(packet, static_cast<std::uint32_t>(packet.in));
+        }
     }
-    packet.left = left & 3;
     if (fabric_.mixed_rates() && !fabric_.holds(node)) {
         // A cut-through switch may not run dry: a faster output ends no earlier than the input.
         auto const bytes = static_cast<std::uint32_t>(packet.bytes);
@@ -32,47 +31,116 @@ void NodeEngine<T>::forward(std::uint32_t node, Packet& packet, std::int64_t now
         if (wait > 0) {
             packet_detail::Fifo one;
             pool_.push(one, packet);
-            if (packet.kind() == PacketKind::data) ++data_here_;
             return wake(node, now + wait, WakeKind::enqueue, tie_.draw(packet), one.head, port);
         }
     }
     enqueue(node, port, packet, now);
 }
 
+// A packet at a port of a switch that is run jointly.
 template <class T>
 void NodeEngine<T>::enqueue(std::uint32_t node, std::uint32_t port, Packet& packet, std::int64_t now) {
     auto& state = ports_[port];
     bool control = packet.kind() != PacketKind::data || packet.trimmed;
     if (!control) {
-        auto& histogram = queues_[class_of_[fabric_.port(port).bundle]];
-        auto const queued = static_cast<std::uint64_t>(state.data.bytes) / fabric_.mtu();
-        ++histogram[state.data.bytes == 0 ? 0
-                                          : std::min<std::size_t>(queue_buckets - 1, 1 + static_cast<std::size_t>(
-                                                                                             std::bit_width(queued)))];
+        count_queue(port, state);
         if (!admit(node, port, packet, now)) {
             if (!settings_.trimming) return drop(packet, port);
-            // Only the header goes on, ahead of the data.
-            packet.trimmed = 1;
-            packet.bytes =
-                std::min<std::uint32_t>(settings_.ack_bytes, static_cast<std::uint32_t>(packet.bytes)) & 0x7fff;
-            ++state.drops;
+            trim(state, packet);
+            control = true;
         }
     }
-    control = control || packet.trimmed;
     if (state.busy_until <= now && state.control.head == none && (control || may_leave(state, packet))) {
         if (!control) leave(port, packet, now);
         return transmit(port, packet, now);
     }
-    if (packet.kind() == PacketKind::data) ++data_here_;
-    pool_.push(control ? state.control : state.data, packet);
-    state.max_queue = std::max(state.max_queue, state.data.bytes);
+    wait(state, packet, control);
     if (state.busy_until > now) wake_port(port);
+}
+
+// The arrivals of a window at a port that has nothing to do with the others of its switch. What was queued goes first.
+template <class T>
+void NodeEngine<T>::run_port(std::uint32_t port, Arrival const* first, Arrival const* last) {
+    auto& state = ports_[port];
+    state.ran = static_cast<std::uint32_t>(window_);
+    for (; first != last; ++first) {
+        auto const now = begin_ + first->offset();
+        auto& packet = calendars_[0].at(first->index);
+        if (first + 1 != last) __builtin_prefetch(&calendars_[0].at(first[1].index));
+        serve(port, state, now);
+        if (to_upstream(packet)) [[unlikely]] {
+            if (heed(state, packet, now) && state.busy_until <= now) depart_next(port, state, now);
+            continue;
+        }
+        join(port, state, packet, now);
+    }
+    serve(port, state, end_ - 1);
+    carry(port, state);
+}
+
+// Whatever is queued and may leave by `until` does.
+template <class T>
+inline void NodeEngine<T>::serve(std::uint32_t port, Port& state, std::int64_t until) {
+    while (state.waits() && state.busy_until <= until && depart_next(port, state, state.busy_until)) {
+    }
+}
+
+// Like enqueue(), where no pause can be due: a packet that goes on at once takes no room.
+template <class T>
+inline void NodeEngine<T>::join(std::uint32_t port, Port& state, Packet& packet, std::int64_t now) {
+    bool control = packet.kind() != PacketKind::data || packet.trimmed;
+    if (!control) {
+        count_queue(port, state);
+        if (settings_.lossless == Lossless::off &&
+            state.data_bytes > settings_.port_buffer - static_cast<std::int64_t>(packet.bytes)) [[unlikely]] {
+            if (!settings_.trimming) return drop(packet, port);
+            trim(state, packet);
+            control = true;
+        }
+    }
+    if (state.busy_until <= now && state.control.head == none && (control || may_leave(state, packet))) {
+        if (!control) mark(port, packet);
+        return depart(port, state, packet, now);
+    }
+    if (!control && settings_.lossless == Lossless::pfc) {
+        auto const in = static_cast<std::uint32_t>(packet.in);
+        occupy(ingress_[in], fabric_.port(in).to, static_cast<std::int64_t>(packet.bytes));
+    }
+    wait(state, packet, control);
+}
+
+// A port that will have something to send by itself is run in the next window whether anything arrives or not.
+template <class T>
+inline void NodeEngine<T>::carry(std::uint32_t port, Port& state) {
+    if (state.control.head != none || (state.data.head != none && !state.paused)) carried_.push_back(port);
+}
+
+template <class T>
+inline void NodeEngine<T>::count_queue(std::uint32_t port, Port const& state) {
+    ++queues_[class_of_[fabric_.port(port).bundle]][queue_bucket(state.data_bytes, fabric_.mtu())];
+}
+
+template <class T>
+inline void NodeEngine<T>::wait(Port& state, Packet const& packet, bool control) {
+    pool_.push(control ? state.control : state.data, packet);
+    if (control) return;
+    state.data_bytes += static_cast<std::int64_t>(packet.bytes);
+    state.max_queue = std::max(state.max_queue, state.data_bytes);
+}
+
+// Only the header goes on, ahead of the data.
+template <class T>
+void NodeEngine<T>::trim(Port& state, Packet& packet) {
+    packet.trimmed = 1;
+    packet.bytes = std::min<std::uint32_t>(settings_.ack_bytes, static_cast<std::uint32_t>(packet.bytes)) & 0x7fff;
+    ++state.drops;
 }
 
 // Is this packet the next of the port's data, and may it be sent?
 template <class T>
-bool NodeEngine<T>::may_leave(Port const& state, Packet const& packet) const {
-    return state.data.head == none && !state.paused && static_cast<std::int64_t>(packet.bytes) <= state.credit;
+inline bool NodeEngine<T>::may_leave(Port const& state, Packet const& packet) const {
+    return state.data.head == none && !state.paused &&
+           (settings_.lossless != Lossless::credit || static_cast<std::int64_t>(packet.bytes) <= state.credit);
 }
 
 // Its room in the switch is free from its first bit on: memory is handed back in cells, not in packets.
@@ -104,10 +172,10 @@ template <class T>
 bool NodeEngine<T>::admit(std::uint32_t node, std::uint32_t port, Packet const& packet, std::int64_t now) {
     auto const bytes = static_cast<std::int64_t>(packet.bytes);
     auto& shared = nodes_[node].shared;
-    if (shared > settings_.shared_buffer - bytes) return false;
+    if (shares_ && shared > settings_.shared_buffer - bytes) return false;
     if (settings_.lossless == Lossless::off) {
-        if (ports_[port].data.bytes > settings_.port_buffer - bytes) return false;
-        shared += bytes;
+        if (ports_[port].data_bytes > settings_.port_buffer - bytes) return false;
+        shared += shares_ ? bytes : 0;
         return true;
     }
     auto const in = static_cast<std::uint32_t>(packet.in);
@@ -121,24 +189,45 @@ bool NodeEngine<T>::admit(std::uint32_t node, std::uint32_t port, Packet const& 
                         fabric_.fabric().link_name(fabric_.link(in)), settings_.port_buffer);
         return false;  // the headroom is too small
     }
-    shared += bytes;
-    input.bytes += bytes;
-    input.most = std::max(input.most, input.bytes);
+    shared += shares_ ? bytes : 0;
+    occupy(input, node, bytes);
     if (settings_.lossless == Lossless::pfc && !input.paused && input.bytes > xoff(node)) {
         input.paused = true;
-        ++input.pauses;
+        watch(input, node);
         ++counters_.pauses;
         notify(in, PacketKind::pause, 0, now);
     }
     return true;
 }
 
+template <class T>
+inline void NodeEngine<T>::occupy(Ingress& input, std::uint32_t node, std::int64_t bytes) {
+    input.bytes += bytes;
+    watch(input, node);
+}
+
+// Keeps count of the inputs of a switch that may have to pause, or to end a pause, before the end of a window.
+template <class T>
+inline void NodeEngine<T>::watch(Ingress& input, std::uint32_t n) {
+    bool const tight = input.paused || input.bytes > input.calm;
+    if (tight == input.tight) [[likely]]
+        return;
+    input.tight = tight;
+    if (always_joint_[n]) return;
+    auto& node = nodes_[n];
+    node.tight += tight ? 1U : ~0U;
+    if (!tight || node.listed) return;
+    node.listed = true;
+    tight_.push_back(n);
+}
+
 // On leaving, by what is left behind: a mark made on entering would wait through the very queue that it reports.
 template <class T>
-void NodeEngine<T>::mark(std::uint32_t port, Packet& packet) {
+inline void NodeEngine<T>::mark(std::uint32_t port, Packet& packet) {
     auto& state = ports_[port];
-    auto const queued = state.data.bytes;
-    if (queued <= settings_.ecn_kmin) return;
+    auto const queued = state.data_bytes;
+    if (queued <= settings_.ecn_kmin) [[likely]]
+        return;
     if (queued < settings_.ecn_kmax) {
         // RED's ramp; the draw depends on the packet and the link alone.
         auto const draw = DigestChain::mix(tie_.draw(packet) + fabric_.link(port).value() + 1) >> 32;
@@ -154,15 +243,15 @@ void NodeEngine<T>::mark(std::uint32_t port, Packet& packet) {
 template <class T>
 void NodeEngine<T>::release(std::uint32_t in, std::uint32_t bytes, std::int64_t now) {
     auto const node = fabric_.port(in).to;
-    nodes_[node].shared -= bytes;
+    if (shares_) nodes_[node].shared -= bytes;
     if (settings_.lossless == Lossless::off) return;
     auto& input = ingress_[in];
-    input.bytes -= bytes;
+    occupy(input, node, -static_cast<std::int64_t>(bytes));
     if (settings_.lossless == Lossless::credit) {
         // Returned in quarters of the buffer at least a packet big, so that credits are few.
         input.returned += bytes;
-        if (input.returned * 4 < settings_.port_buffer && input.returned < 16'384) return;
-        notify(in, PacketKind::resume, static_cast<std::uint32_t>(input.returned), now);
+        if (std::int64_t{input.returned} * 4 < settings_.port_buffer && input.returned < 16'384) return;
+        notify(in, PacketKind::resume, input.returned, now);
         input.returned = 0;
         return;
     }
@@ -170,35 +259,43 @@ void NodeEngine<T>::release(std::uint32_t in, std::uint32_t bytes, std::int64_t 
         settings_.pfc_alpha > 0 ? xoff(node) - 2 * static_cast<std::int64_t>(fabric_.mtu()) : settings_.pfc_xon;
     if (!input.paused || (input.bytes > xon && input.bytes > 0)) return;
     input.paused = false;
+    watch(input, node);
     notify(in, PacketKind::resume, 0, now);
 }
 
 // A frame against the link `in`: it takes that link's latency and waits behind nothing.
 template <class T>
 void NodeEngine<T>::notify(std::uint32_t in, PacketKind kind, std::uint32_t bytes, std::int64_t now) {
+    auto const from = fabric_.from(in);
     Packet packet;
     packet.set_kind(kind);
     packet.in = in & id_mask;
+    packet.next = (fabric_.is_endpoint(from) ? from : in) & id_mask;
     packet.origin = fabric_.port(in).to & id_mask;
     packet.count = ingress_[in].notices++ & id_mask;
     packet.set_sequence(bytes);
-    push(now + fabric_.port(in).latency, packet, fabric_.from(in));
+    push(now + fabric_.port(in).latency, packet, packet, from);
+}
+
+// What a notice says to the port that it is for; false: nothing is to be started.
+template <class T>
+bool NodeEngine<T>::heed(Port& state, Packet const& notice, std::int64_t now) {
+    if (settings_.lossless == Lossless::credit) {
+        state.credit += notice.sequence();
+        return true;
+    }
+    bool const pause = notice.kind() == PacketKind::pause;
+    if (pause && !state.paused) state.paused_since = now;
+    if (!pause && state.paused) state.paused_ps += now - state.paused_since;
+    state.paused = pause;
+    return !pause;
 }
 
 template <class T>
 void NodeEngine<T>::notified(Packet const& packet, std::int64_t now) {
     auto const port = static_cast<std::uint32_t>(packet.in);
     auto& state = ports_[port];
-    if (settings_.lossless == Lossless::credit) {
-        state.credit += packet.sequence();
-    } else if (packet.kind() == PacketKind::pause) {
-        if (!state.paused) state.paused_since = now;
-        state.paused = true;
-        return;
-    } else {
-        if (state.paused) state.paused_ps += now - state.paused_since;
-        state.paused = false;
-    }
+    if (!heed(state, packet, now)) return;
     if (state.busy_until <= now) return try_start(port, now);
     if (state.data.head != none || fabric_.is_endpoint(fabric_.from(port))) wake_port(port);
 }
@@ -206,29 +303,49 @@ void NodeEngine<T>::notified(Packet const& packet, std::int64_t now) {
 template <class T>
 void NodeEngine<T>::try_start(std::uint32_t port, std::int64_t now) {
     auto& state = ports_[port];
+    if (state.control.head == none && fabric_.is_endpoint(fabric_.from(port)))
+        return feed(fabric_.from(port), list_of(port), now);
+    if (depart_next(port, state, now)) wake_for_more(port, state);
+}
+
+// Sends the next packet of a port that is free, or says that there is none that may leave.
+template <class T>
+inline bool NodeEngine<T>::depart_next(std::uint32_t port, Port& state, std::int64_t now) {
     if (state.control.head != none) {
-        auto const packet = pool_.pop(state.control);
-        if (packet.kind() == PacketKind::data) --data_here_;
-        return transmit(port, packet, now);
+        depart(port, state, pool_.pop(state.control), now);
+        return true;
     }
-    if (fabric_.is_endpoint(fabric_.from(port))) return feed(fabric_.from(port), list_of(port), now);
-    if (state.paused) return;
-    if (state.data.head == none) return;
-    auto const bytes = static_cast<std::int64_t>(pool_.front(state.data).bytes);
-    if (bytes > state.credit) return;
-    --data_here_;
+    if (state.data.head == none || state.paused) return false;
+    if (settings_.lossless == Lossless::credit &&
+        static_cast<std::int64_t>(pool_.front(state.data).bytes) > state.credit)
+        return false;
     auto packet = pool_.pop(state.data);
+    state.data_bytes -= static_cast<std::int64_t>(packet.bytes);
     leave(port, packet, now);
-    transmit(port, packet, now);
+    depart(port, state, packet, now);
+    return true;
 }
 
 template <class T>
-void NodeEngine<T>::transmit(std::uint32_t port, Packet packet, std::int64_t now) {
+void NodeEngine<T>::transmit(std::uint32_t port, Packet& packet, std::int64_t now) {
     auto& state = ports_[port];
+    depart(port, state, packet, now);
+    wake_for_more(port, state);
+}
+
+template <class T>
+inline void NodeEngine<T>::wake_for_more(std::uint32_t port, Port const& state) {
+    if (state.control.head != none || (state.data.head != none && !state.paused) || ready_[list_of(port)].head != none)
+        wake_port(port);
+}
+
+// One departure. Where a packet is made, `next` is the bundle to go over behind the link: of four hops it is not
+// carried.
+template <class T>
+inline void NodeEngine<T>::depart(std::uint32_t port, Port& state, Packet& packet, std::int64_t now) {
     auto const& spec = fabric_.port(port);
     auto const bytes = static_cast<std::uint32_t>(packet.bytes);
     auto const time = fabric_.serialisation(port, bytes);
-    bool const data = packet.kind() == PacketKind::data && !packet.trimmed;
     state.busy_until = now + time;
     state.bytes += bytes;
     ++state.packets;
@@ -237,26 +354,50 @@ void NodeEngine<T>::transmit(std::uint32_t port, Packet packet, std::int64_t now
         (state.chain + static_cast<std::uint64_t>(now) + (std::uint64_t{packet.origin} << 40) + packet.count) *
         0x9e3779b97f4a7c15U;
     meter_.add(state.bin, spec.bundle, now, bytes);
-    if (state.control.head != none || (state.data.head != none && !state.paused) || ready_[list_of(port)].head != none)
-        wake_port(port);
     // The buffer of an endpoint is its memory: only switches give credit.
-    if (data && settings_.lossless == Lossless::credit && !fabric_.is_endpoint(spec.to)) state.credit -= bytes;
-    if (state.lossy) [[unlikely]] {
-        auto const draw =
-            DigestChain::mix((std::uint64_t{fabric_.link(port).value()} << 32 | state.packets) ^ tie_.salt);
-        if (static_cast<std::uint32_t>(draw >> 32) < state.loss_below) {
-            ++counters_.lost;
-            ++state.losses;
-            // What a lost packet held behind the link is given back at once: the receiver counts what it is sent.
-            if (data && settings_.lossless == Lossless::credit && !fabric_.is_endpoint(spec.to)) state.credit += bytes;
-            if (packet.kind() == PacketKind::data) ++counters_.dropped;
-            return;
+    if (settings_.lossless == Lossless::credit && packet.kind() == PacketKind::data && !packet.trimmed &&
+        !fabric_.is_endpoint(spec.to))
+        state.credit -= bytes;
+    if (state.lossy) [[unlikely]]
+        if (lose(port, state, packet)) return;
+    PacketLeg leg = packet;
+    auto const left = packet.left - state.crossed;
+    leg.left = left & 3;
+    leg.in = port & id_mask;
+    auto arrival = now + spec.latency;
+    if (left == 0) {
+        arrival += time;
+        leg.next = spec.to & id_mask;
+    } else {
+        arrival += time & fabric_.hold_mask(port);
+        auto next = left == 1   ? static_cast<std::uint32_t>(packet.last)
+                    : left == 2 ? static_cast<std::uint32_t>(packet.hop2)
+                                : static_cast<std::uint32_t>(packet.next);
+        if (!late_) {
+            next = chooser_.choose(packet.heading(), fabric_.group(next, spec.to), spec.to, left - 1, false);
+            if (next == LinkChooser::no_port) [[unlikely]] {
+                ++counters_.blocked;
+                return drop(packet, port);
+            }
         }
+        leg.next = next & id_mask;
     }
-    packet.in = port & id_mask;
-    auto const arrival =
-        packet.left == 0 ? now + time + spec.latency : now + spec.latency + (time & fabric_.hold_mask(port));
-    push(arrival, packet, spec.to);
+    push(arrival, packet, leg, spec.to);
+}
+
+// Does a lossy link lose this packet?
+template <class T>
+bool NodeEngine<T>::lose(std::uint32_t port, Port& state, Packet const& packet) {
+    auto const draw = DigestChain::mix((std::uint64_t{fabric_.link(port).value()} << 32 | state.packets) ^ tie_.salt);
+    if (static_cast<std::uint32_t>(draw >> 32) >= state.loss_below) return false;
+    ++counters_.lost;
+    ++state.losses;
+    if (packet.kind() != PacketKind::data) return true;
+    ++counters_.dropped;
+    // What a lost packet held behind the link is given back at once: the receiver counts what it is sent.
+    if (settings_.lossless == Lossless::credit && !packet.trimmed && !fabric_.is_endpoint(fabric_.port(port).to))
+        state.credit += static_cast<std::int64_t>(packet.bytes);
+    return true;
 }
 
 // The last bit has left while something waited.

@@ -22,38 +22,68 @@ enum class PacketKind : std::uint8_t {
     resume,  // link level
 };
 
+// Where a packet is going: what the choice among parallel links depends on. Plain numbers, made in registers.
+struct Heading {
+    std::uint32_t origin = 0;                    // rank that put it on the network
+    std::uint32_t count = 0;                     // of the origin's packets on that first bundle
+    std::uint32_t hop1 = 0, hop2 = 0, last = 0;  // the bundles to go over while 3, 2 and 1 hops are left
+
+    std::uint32_t bundle(std::uint32_t left) const { return left == 1 ? last : left == 2 ? hop2 : hop1; }
+};
+
 // Bundles, links and ranks are numbered within 24 bits; the compiled fabric refuses more. The time of arrival is an
 // offset into the window that the packet waits for, so the window's start is not repeated in every packet.
-struct Packet {
-    std::uint32_t offset = 0;  // ps since the start of its window
-    std::uint32_t slot = 0;    // flow, in the table of the sender's process; never part of an order
 
-    std::uint64_t origin : 24 = 0;  // rank that put it on the network
-    std::uint64_t count : 24 = 0;   // of the origin's packets on that first bundle
-    std::uint64_t bytes : 15 = 0;   // on the wire
-    std::uint64_t turn : 1 = 0;     // of the flow's slot: tells its flow from the one before
+// The half that changes on the way.
+struct PacketLeg {
+    std::uint32_t offset = 0;     // ps since the start of its window
+    std::uint32_t next : 24 = 0;  // where it arrives: the port it leaves over next (the bundle, while that is open), or
+                                  // the node when no hop is left
+    std::uint32_t left : 2 = 0;   // hops still to go after the arrival
+    std::uint32_t kind_bits : 3 = 0;
+    std::uint32_t marked : 1 = 0;   // congestion experienced (ECN)
+    std::uint32_t final : 1 = 0;    // the highest sequence number of its flow
+    std::uint32_t trimmed : 1 = 0;  // the payload was cut off
 
-    std::uint64_t hop1 : 24 = 0;  // of four hops the second, while three are left
-    std::uint64_t hop2 : 24 = 0;  // the one before the last, while two are left
-    std::uint64_t seq_low : 16 = 0;
-
-    std::uint64_t last : 24 = 0;  // the bundle that ends at the target
     std::uint64_t in : 24 = 0;    // port over which it arrives
-    std::uint64_t seq_high : 8 = 0;
-    std::uint64_t left : 2 = 0;  // hops still to go after the arrival
-    std::uint64_t kind_bits : 3 = 0;
-    std::uint64_t marked : 1 = 0;   // congestion experienced (ECN)
-    std::uint64_t final : 1 = 0;    // the highest sequence number of its flow
-    std::uint64_t trimmed : 1 = 0;  // the payload was cut off
+    std::uint64_t hop2 : 24 = 0;  // the bundle before the last, while two hops are left
+    std::uint64_t seq_low : 16 = 0;
+};
 
-    std::uint32_t sequence() const { return static_cast<std::uint32_t>(seq_low | seq_high << 16); }
+// The half that does not.
+struct PacketLoad {
+    std::uint64_t origin : 24 = 0;
+    std::uint64_t count : 24 = 0;
+    std::uint64_t bytes : 15 = 0;  // on the wire
+    std::uint64_t turn : 1 = 0;    // of the flow's slot: tells its flow from the one before
+
+    std::uint32_t slot = 0;       // flow, in the table of the sender's process; never part of an order
+    std::uint32_t last : 24 = 0;  // the bundle that ends at the target
+    std::uint32_t seq_high : 8 = 0;
+};
+
+struct Packet : PacketLeg, PacketLoad {
+    std::uint32_t sequence() const { return static_cast<std::uint32_t>(seq_low) | seq_high << 16; }
     void set_sequence(std::uint32_t sequence) {
         seq_low = sequence & 0xffff;
         seq_high = sequence >> 16 & 0xff;
     }
     PacketKind kind() const { return static_cast<PacketKind>(kind_bits); }
-    void set_kind(PacketKind kind) { kind_bits = static_cast<std::uint64_t>(kind) & 7; }
-    std::uint32_t next_bundle() const { return static_cast<std::uint32_t>(left == 1 ? last : left == 2 ? hop2 : hop1); }
+    void set_kind(PacketKind kind) { kind_bits = static_cast<std::uint32_t>(kind) & 7; }
+    // Becomes `from` on another leg. The halves are written whole: a word that is stored in pieces and read back at
+    // once costs more than all the rest of a departure.
+    void set_out(PacketLoad const& from, PacketLeg const& leg) {
+        static_cast<PacketLoad&>(*this) = from;
+        static_cast<PacketLeg&>(*this) = leg;
+    }
+    // Behind the first link: the first of four hops is not carried.
+    Heading heading() const {
+        return {.origin = static_cast<std::uint32_t>(origin),
+                .count = static_cast<std::uint32_t>(count),
+                .hop1 = 0,
+                .hop2 = static_cast<std::uint32_t>(hop2),
+                .last = last};
+    }
 };
 
 static_assert(sizeof(Packet) == 32 && std::is_trivially_copyable_v<Packet>);

@@ -15,7 +15,7 @@ constexpr std::uint32_t none = ~0U;
 }  // namespace
 
 PacketFabric::PacketFabric(Fabric const& fabric, DomainMap const& map, DomainId domain, PacketSettings const& settings)
-    : fabric_(&fabric), domain_(domain), mtu_(settings.mtu) {
+    : fabric_(&fabric), domain_(domain), mtu_(settings.mtu), note_(settings.ack_bytes) {
     ORRERY_VALIDATE(mtu_ >= 64 && mtu_ <= 32'767, "network.packet.mtu is {} bytes (must be 64 to 32767)", mtu_);
     ORRERY_VALIDATE(fabric.rank_count() < most_packet_ids && map.bundles(domain).size() < most_packet_ids,
                     "domain {} has too many bundles or ranks for the packet model (at most {}); use the flow model",
@@ -99,23 +99,25 @@ void PacketFabric::fill_ports(PacketSettings const& settings) {
             any_down_ = true;
             continue;
         }
-        port.mtu_time = ceil_time(mtu_, port.rate);
+        ORRERY_VALIDATE(ceil_time(std::max(mtu_, note_), port.rate) < std::int64_t{1} << 32,
+                        "link {} carries {} b/s (too slow for packets of {} bytes); use a smaller MTU",
+                        fabric_->link_name(links_[p]), port.rate, mtu_);
+        port.mtu_time = static_cast<std::uint32_t>(ceil_time(mtu_, port.rate));
+        port.note_time = static_cast<std::uint32_t>(ceil_time(note_, port.rate));
         if (first_rate == 0) first_rate = port.rate;
         mixed_rates_ = mixed_rates_ || port.rate != first_rate;
-        if (!is_endpoint(port.to)) lookahead_ = std::min(lookahead_, link.latency);
+        if (!is_endpoint(port.to) || is_endpoint(from_[p])) lookahead_ = std::min(lookahead_, link.latency);
     }
     // Offsets within a window are 32 bits of picoseconds.
     lookahead_ = std::min(lookahead_, Time::from_ps(4'000'000'000));
     ORRERY_VALIDATE(lookahead_ > Time{}, "a link into a switch has no latency (the packet model needs at least 1 ps)");
 }
 
-bool PacketFabric::leads_on_slowly(std::uint32_t port, Packet const& packet, std::uint32_t left) const {
+bool PacketFabric::leads_on_slowly(std::uint32_t port, Heading const& heading, std::uint32_t left) const {
     if (left == 0) return true;
-    auto probe = packet;
-    probe.left = left & 3;
-    auto const next = group(probe.next_bundle(), ports_[port].to);
+    auto const next = group(heading.bundle(left), ports_[port].to);
     for (std::uint32_t m = 0; m < next.count; ++m)
-        if (leads_on_slowly(next.first + m, packet, left - 1)) return true;
+        if (leads_on_slowly(next.first + m, heading, left - 1)) return true;
     return false;
 }
 

@@ -16,11 +16,12 @@ namespace orrery {
 
 // What a packet needs of a port (half a cache line). The rate is that of the link, after degradation.
 struct PortSpec {
-    std::int64_t latency = 0;   // ps: wire + pipeline of the switch it enters
-    std::int64_t mtu_time = 0;  // ps to serialise a full packet
-    std::int64_t rate = 0;      // b/s; zero: down
-    std::uint32_t to = 0;       // local node
-    std::uint32_t bundle = 0;   // local bundle
+    std::int64_t latency = 0;     // ps: wire + pipeline of the switch it enters
+    std::int64_t rate = 0;        // b/s; zero: down
+    std::uint32_t mtu_time = 0;   // ps to serialise a full packet
+    std::uint32_t note_time = 0;  // ps to serialise an acknowledgement
+    std::uint32_t to = 0;         // local node
+    std::uint32_t bundle = 0;     // local bundle
 };
 static_assert(sizeof(PortSpec) == 32);
 
@@ -61,18 +62,18 @@ class PacketFabric {
         auto const place = node - span.first_node;
         return place < span.nodes ? groups_[span.first_group + place] : PortGroup{};
     }
-    // Can a packet with these hops still to go (after `port`) reach its target over `port`? Always true while no link
+    // Can a packet with `left` hops to go behind `port` reach its target over it? Always true while no link
     // is down.
-    bool leads_on(std::uint32_t port, Packet const& packet, std::uint32_t left) const {
-        return !any_down_ || leads_on_slowly(port, packet, left);
+    bool leads_on(std::uint32_t port, Heading const& heading, std::uint32_t left) const {
+        return !any_down_ || leads_on_slowly(port, heading, left);
     }
     bool any_down() const { return any_down_; }
 
     // ceil(bytes * 8e12 / rate)
     std::int64_t serialisation(std::uint32_t port, std::uint32_t bytes) const {
         auto const& spec = ports_[port];
-        if (bytes == mtu_) [[likely]]
-            return spec.mtu_time;
+        if (bytes == mtu_) return spec.mtu_time;
+        if (bytes == note_) return spec.note_time;
         return ceil_time(bytes, spec.rate);
     }
     static std::int64_t ceil_time(std::uint32_t bytes, std::int64_t rate) {
@@ -98,13 +99,13 @@ class PacketFabric {
     struct Span {
         std::uint32_t first_node = 0, nodes = 0, first_group = 0;
     };
-    bool leads_on_slowly(std::uint32_t port, Packet const& packet, std::uint32_t left) const;
+    bool leads_on_slowly(std::uint32_t port, Heading const& heading, std::uint32_t left) const;
     void number(DomainMap const& map);
     void fill_ports(PacketSettings const& settings);
 
     Fabric const* fabric_;
     DomainId domain_;
-    std::uint32_t mtu_;
+    std::uint32_t mtu_, note_;  // bytes of a full packet and of an acknowledgement
     std::vector<PortSpec> ports_;
     std::vector<std::int64_t> hold_mask_;  // per port: all ones when the node it enters holds packets
     std::vector<std::uint32_t> from_;

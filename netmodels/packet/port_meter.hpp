@@ -32,6 +32,8 @@ class PortMeter final : public LinkTraffic {
         if (bin.bytes > 0 && bin.end <= now) put(bin, bundle);
     }
     void emit_until(Time now, TimelineSink& sink) override;
+    // Of bins that are closed: the open ones are kept with their ports.
+    void state(StateStream& stream) { stream(rows_); }
     // Called by emit_until() first: closes what is open in the engine.
     void on_flush(std::function<void(Time)> flush) { flush_ = std::move(flush); }
 

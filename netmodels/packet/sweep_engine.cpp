@@ -8,28 +8,6 @@
 #include <bit>
 
 namespace orrery {
-namespace {
-
-constexpr std::uint32_t offset_of(std::uint64_t key) {
-    return static_cast<std::uint32_t>(key >> 32);
-}
-constexpr std::uint32_t index_of(std::uint64_t key) {
-    return static_cast<std::uint32_t>(key);
-}
-
-// A port sees a handful of arrivals per window.
-void sort_few(std::uint64_t* first, std::uint64_t* last) {
-    if (last - first > 32) return std::sort(first, last);
-    for (auto* at = first + 1; at < last; ++at) {
-        auto const key = *at;
-        auto* hole = at;
-        for (; hole != first && hole[-1] > key; --hole) *hole = hole[-1];
-        *hole = key;
-    }
-}
-
-}  // namespace
-
 SweepEngine::SweepEngine(PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings,
                          PacketShare share)
     : fabric_(fabric),
@@ -42,7 +20,7 @@ SweepEngine::SweepEngine(PacketFabric const& fabric, DomainMap const& map, Packe
       ports_(fabric.port_count()),
       received_(share_.processes),
       injectors_(map.bundles(fabric.domain()).size()),
-      count_(std::max(fabric.port_count(), fabric.node_count()), 0),
+      order_(std::max(fabric.port_count(), fabric.node_count()), tie_),
       outgoing_(share_.processes),
       queues_(fabric.fabric().link_classes().size()),
       done_digest_(fabric.fabric().rank_count(), 0),
@@ -142,30 +120,34 @@ Time SweepEngine::next() const {
 }
 
 void SweepEngine::run(Window const& window) {
-    if (width_ == 0) width_ = window.end.ps() - window.begin.ps();
+    if (width_ == 0) {
+        width_ = window.end.ps() - window.begin.ps();
+        calendar_.set_width(width_);
+    }
     begin_ = window.begin.ps();
     window_ = window.index;
     earliest_sent_ = Time::infinity();
     calendar_.open(window.index);
     auto const end = begin_ + width_;
-    for (std::size_t i = 0; i < active_.size(); ++i) inject(active_[i], end);
+    for (std::size_t i = 0; i < active_.size(); ++i) {
+        if (i + 1 < active_.size()) {
+            auto const& soon = injectors_[active_[i + 1]];
+            if (soon.head != none) __builtin_prefetch(&flows_[soon.head]);
+            __builtin_prefetch(&ports_[soon.port], 1);
+        }
+        inject(active_[i], end);
+    }
     std::erase_if(active_, [this](std::uint32_t bundle) { return !injectors_[bundle].active; });
-    bucket();
+    sweep();
     calendar_.close();
     ran_until_ = end;
 }
 
-std::uint32_t SweepEngine::source_port(Flow const& flow, Injector const& injector, Packet& packet) const {
-    packet.origin = flow.origin & id_mask;
-    packet.count = injector.count & id_mask;
-    packet.hop1 = flow.hop1 & id_mask;
-    packet.hop2 = flow.hop2 & id_mask;
-    packet.last = flow.last & id_mask;
-    packet.left = flow.left & 3;
-    auto const group = fabric_.group(flow.first, injector.node);
-    if (!by_node_) return chooser_.choose(packet, group, injector.node, flow.left, true);
-    return chooser_.least(packet, group, injector.node, flow.left, true,
-                          [&](std::uint32_t port) { return ports_[port].free; });
+std::uint32_t SweepEngine::source_port(Heading const& heading, std::uint32_t first, std::uint32_t node,
+                                       std::uint32_t left) const {
+    auto const group = fabric_.group(first, node);
+    if (!by_node_) return chooser_.choose(heading, group, node, left, true);
+    return chooser_.least(heading, group, node, left, true, [&](std::uint32_t port) { return ports_[port].free; });
 }
 
 void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
@@ -182,8 +164,12 @@ void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
         }
         auto const slot = injector.head;
         auto& flow = flows_[slot];
-        Packet packet;
-        auto const port = source_port(flow, injector, packet);
+        Heading const heading{.origin = flow.origin,
+                              .count = injector.count & id_mask,
+                              .hop1 = flow.hop1,
+                              .hop2 = flow.hop2,
+                              .last = flow.last};
+        auto const port = source_port(heading, flow.first, injector.node, flow.left);
         ORRERY_VALIDATE(port != LinkChooser::no_port, "rank {} has no link left to its target", flow.origin);
         auto start = std::max({injector.clock, ports_[port].free, flow.offered});
         if (flow.pace > 0) start = std::max(start, injector.paced_until);
@@ -195,7 +181,12 @@ void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
         if (start >= end) return;
 
         bool const final = flow.sent + 1 == flow.packets;
+        Packet packet;
         packet.slot = slot;
+        packet.origin = heading.origin & id_mask;
+        packet.count = heading.count & id_mask;
+        packet.hop2 = heading.hop2 & id_mask;
+        packet.last = heading.last & id_mask;
         packet.bytes = (final ? flow.last_bytes : settings_.mtu) & 0x7fff;
         packet.set_sequence(flow.sent);
         packet.final = final ? 1 : 0;
@@ -204,21 +195,22 @@ void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
         if (flow.pace > 0)
             injector.paced_until = start + PacketFabric::ceil_time(static_cast<std::uint32_t>(packet.bytes), flow.pace);
         ++injector.count;
+        injector.port = port;
         ++flow.sent;
         ++counters_.injected;
         injector.head = flow.next;
         bool const by_rule = flow.by_rule != 0;
         auto const origin = flow.origin;
         if (!final) append(injector.head, injector.tail, slot);
-        send(packet, port, start, time);
+        send(packet, flow.left, heading.bundle(flow.left), port, ports_[port], start, time);
         if (final && by_rule) draw(origin);
     }
 }
 
-// Everything about one departure that does not depend on how the port was found.
-inline void SweepEngine::send(Packet& packet, std::uint32_t port, std::int64_t start, std::int64_t time) {
+// One departure. `left` hops are to go behind the port, the first of them over the bundle `onward`.
+inline void SweepEngine::send(Packet const& packet, std::uint32_t left, std::uint32_t onward, std::uint32_t port,
+                              Port& state, std::int64_t start, std::int64_t time) {
     auto const& spec = fabric_.port(port);
-    auto& state = ports_[port];
     state.free = start + time;
     state.chain =
         (state.chain + static_cast<std::uint64_t>(start) + (std::uint64_t{packet.origin} << 40) + packet.count) *
@@ -227,31 +219,36 @@ inline void SweepEngine::send(Packet& packet, std::uint32_t port, std::int64_t s
     ++state.packets;
     meter_.add(state.bin, spec.bundle, start, static_cast<std::int64_t>(packet.bytes));
     ++counters_.hops;
-    if (packet.left == 0) {
-        auto const tail = start + time + spec.latency;
-        if (mine(spec.to)) return deliver(packet, tail);
-        packet.in = port & id_mask;
-        return push(tail, packet, spec.to);
-    }
-    packet.in = port & id_mask;
-    push(start + spec.latency + (time & fabric_.hold_mask(port)), packet, spec.to);
-}
-
-inline void SweepEngine::push(std::int64_t when, Packet& packet, std::uint32_t node) {
-    if (!mine(node)) return ship(share_.owner[node], when, packet, 0);
-    auto ahead = when - begin_;
-    auto window = window_;
-    if (ahead < 3 * width_) [[likely]] {
-        while (ahead >= width_) {
-            ahead -= width_;
-            ++window;
-        }
+    auto next = onward;
+    auto when = start + spec.latency;
+    if (left == 0) {
+        when += time;
+        if (mine(spec.to)) return deliver(packet, when);
+        next = spec.to;
     } else {
-        window += ahead / width_;
-        ahead %= width_;
+        when += time & fabric_.hold_mask(port);
+        if (!by_node_) {
+            next = chooser_.choose(packet.heading(), fabric_.group(onward, spec.to), spec.to, left - 1, false);
+            if (next == LinkChooser::no_port) [[unlikely]] {
+                ++counters_.blocked;
+                return drop(packet, port);
+            }
+        }
     }
-    packet.offset = static_cast<std::uint32_t>(ahead);
-    calendar_.push(window, packet);
+    if (!mine(spec.to)) [[unlikely]] {
+        auto leaving = packet;
+        leaving.next = next & id_mask;
+        leaving.left = left & 3;
+        leaving.in = port & id_mask;
+        return ship(share_.owner[spec.to], when, leaving, 0);
+    }
+    auto const due = PacketCalendar::due(window_, when - begin_, width_);
+    PacketLeg leg = packet;
+    leg.offset = due.offset;
+    leg.next = next & id_mask;
+    leg.left = left & 3;
+    leg.in = port & id_mask;
+    calendar_.push(due.window, due.offset).set_out(packet, leg);
 }
 
 void SweepEngine::ship(std::uint32_t process, std::int64_t when, Packet const& packet, std::int64_t note) {
@@ -270,120 +267,75 @@ void SweepEngine::arrive(std::span<Event const> events) {
             finish(packet.slot, note);
             continue;
         }
-        packet.offset = static_cast<std::uint32_t>(event.when.ps() % width_);
-        calendar_.push(event.when.ps() / width_, packet);
-    }
-}
-
-void SweepEngine::bucket() {
-    auto const n = calendar_.size();
-    if (n == 0) return;
-    place_.resize(n);
-    keys_.resize(n);
-    touched_.clear();
-    for (std::uint32_t i = 0; i < n; ++i) {
-        auto const& packet = calendar_.at(i);
-        auto place = none;
         if (packet.left == 0) {
-            deliver(packet, begin_ + packet.offset);
-        } else {
-            auto const node = fabric_.port(packet.in).to;
-            if (by_node_) {
-                place = node;
-            } else {
-                place = chooser_.choose(packet, fabric_.group(packet.next_bundle(), node), node,
-                                        static_cast<std::uint32_t>(packet.left) - 1, false);
-                if (place == LinkChooser::no_port) {
-                    ++counters_.blocked;
-                    drop(packet, static_cast<std::uint32_t>(packet.in));
-                }
-            }
-        }
-        place_[i] = place;
-        if (place != none && count_[place]++ == 0) touched_.push_back(place);
-    }
-    std::uint32_t first = 0;
-    for (auto const place : touched_) {
-        auto const count = count_[place];
-        count_[place] = first;
-        first += count;
-    }
-    for (std::uint32_t i = 0; i < n; ++i)
-        if (place_[i] != none)
-            keys_[count_[place_[i]]++] = static_cast<std::uint64_t>(calendar_.at(i).offset) << 32 | i;
-    std::uint32_t begin = 0;
-    for (auto const place : touched_) {
-        auto const end = count_[place];
-        count_[place] = 0;
-        walk(place, keys_.data() + begin, keys_.data() + end);
-        begin = end;
-    }
-}
-
-void SweepEngine::settle_ties(std::uint64_t* first, std::uint64_t* last) {
-    for (auto* at = first; at + 1 < last; ++at) {
-        if (offset_of(at[0]) != offset_of(at[1])) [[likely]]
+            deliver(packet, event.when.ps());
             continue;
-        auto* end = at + 2;
-        while (end < last && offset_of(*end) == offset_of(*at)) ++end;
-        std::sort(at, end, [this](std::uint64_t a, std::uint64_t b) {
-            return tie_(calendar_.at(index_of(a)), calendar_.at(index_of(b)));
-        });
-        at = end - 1;
+        }
+        packet.offset = static_cast<std::uint32_t>(event.when.ps() % width_);
+        calendar_.push(event.when.ps() / width_, packet.offset) = packet;
     }
 }
 
-void SweepEngine::walk(std::uint32_t place, std::uint64_t* first, std::uint64_t* last) {
-    sort_few(first, last);
-    settle_ties(first, last);
-    auto port = place;
-    for (auto* key = first; key != last; ++key) {
-        if (key + 2 < last) __builtin_prefetch(&calendar_.at(index_of(key[2])));
-        auto& packet = calendar_.at(index_of(*key));  // read for the last time: it may be changed in place
-        auto arrival = begin_ + offset_of(*key);
-        auto const left = static_cast<std::uint32_t>(packet.left) - 1;
-        if (by_node_) {
-            auto const now = arrival;
-            port = chooser_.least(packet, fabric_.group(packet.next_bundle(), place), place, left, false,
-                                  [&](std::uint32_t p) {
-                                      return std::max(ports_[p].free, now) +
-                                             fabric_.serialisation(p, static_cast<std::uint32_t>(packet.bytes));
-                                  });
-            if (port == LinkChooser::no_port) {
-                ++counters_.blocked;
-                drop(packet, static_cast<std::uint32_t>(packet.in));
-                continue;
-            }
+void SweepEngine::sweep() {
+    order_.deal(calendar_, [this](Packet const& packet) {
+        return by_node_ ? fabric_.port(static_cast<std::uint32_t>(packet.in)).to : packet.next;
+    });
+    auto const soon = [this](std::uint32_t place) {
+        if (by_node_) return;
+        __builtin_prefetch(&ports_[place], 1);
+        __builtin_prefetch(&fabric_.port(place));
+    };
+    order_.visit(calendar_, soon, [this](std::uint32_t place, Arrival const* first, Arrival const* last) {
+        by_node_ ? pass(place, first, last) : walk(place, first, last);
+    });
+}
+
+// The arrivals at one node whose links are chosen by their load.
+void SweepEngine::pass(std::uint32_t node, Arrival const* first, Arrival const* last) {
+    for (auto const* arrival = first; arrival != last; ++arrival) {
+        auto const& packet = calendar_.at(arrival->index);
+        auto const now = begin_ + arrival->offset();
+        auto const port = chooser_.least(packet.heading(), fabric_.group(packet.next, node), node, packet.left - 1U,
+                                         false, [&](std::uint32_t p) {
+                                             return std::max(ports_[p].free, now) +
+                                                    fabric_.serialisation(p, static_cast<std::uint32_t>(packet.bytes));
+                                         });
+        if (port == LinkChooser::no_port) {
+            ++counters_.blocked;
+            drop(packet, static_cast<std::uint32_t>(packet.in));
+            continue;
         }
-        auto& state = ports_[port];
+        walk(port, arrival, arrival + 1);
+    }
+}
+
+// Arrivals at one port, in order: each starts when it has come and all before it have left.
+void SweepEngine::walk(std::uint32_t port, Arrival const* first, Arrival const* last) {
+    auto& state = ports_[port];
+    auto const& spec = fabric_.port(port);
+    auto& histogram = queues_[class_of_[spec.bundle]];
+    bool const may_run_dry = fabric_.mixed_rates() && !fabric_.holds(fabric_.from(port));
+    for (auto const* at = first; at != last; ++at) {
+        if (at + 2 < last) __builtin_prefetch(&calendar_.at(at[2].index));
+        auto const& packet = calendar_.at(at->index);
+        auto arrival = begin_ + at->offset();
         auto const bytes = static_cast<std::uint32_t>(packet.bytes);
         auto const time = fabric_.serialisation(port, bytes);
         // A cut-through switch may not run dry: a faster output ends no earlier than the input.
-        if (fabric_.mixed_rates() && !fabric_.holds(fabric_.port(packet.in).to)) {
+        if (may_run_dry) [[unlikely]] {
             auto const input = fabric_.serialisation(static_cast<std::uint32_t>(packet.in), bytes);
             arrival += std::max<std::int64_t>(0, input - time);
         }
         auto const wait = state.free - arrival;
-        auto& histogram = queues_[class_of_[fabric_.port(port).bundle]];
-        if (wait <= 0) {
-            ++histogram[0];
-            packet.left = left & 3;
-            send(packet, port, arrival, time);
-            continue;
-        }
-        if (wait + time > state.limit) {
+        if (wait > 0 && wait + time > state.limit) [[unlikely]] {
             drop(packet, port);
             continue;
         }
-        auto const full = fabric_.port(port).mtu_time;
-        // A 32-bit division takes half the time of a 64-bit one, and nearly every wait is below 4 ms.
-        auto const queued = ((wait | full) >> 32) == 0
-                                ? static_cast<std::uint32_t>(wait) / static_cast<std::uint32_t>(full)
-                                : static_cast<std::uint64_t>(wait / full);
-        ++histogram[std::min<std::size_t>(queue_buckets - 1, 1 + static_cast<std::size_t>(std::bit_width(queued)))];
+        ++histogram[queue_bucket(wait, spec.mtu_time)];
         state.max_wait = std::max(state.max_wait, wait);
-        packet.left = left & 3;
-        send(packet, port, state.free, time);
+        auto const start = std::max(arrival, state.free);
+        auto const left = packet.left - 1U;
+        send(packet, left, left == 1 ? packet.last : static_cast<std::uint32_t>(packet.hop2), port, state, start, time);
     }
 }
 

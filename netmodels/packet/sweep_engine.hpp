@@ -2,6 +2,7 @@
 // Open loop over FIFO ports: the packet engine in which a packet-hop is one record, one addition and one comparison.
 #pragma once
 
+#include "netmodels/packet/arrival_order.hpp"
 #include "netmodels/packet/calendar.hpp"
 #include "netmodels/packet/choose.hpp"
 #include "netmodels/packet/message_cut.hpp"
@@ -34,7 +35,7 @@ class SweepEngine final : public PacketNetwork {
     void arrive(std::span<Event const> events) override;
     std::vector<Delivery>& deliveries() override { return deliveries_; }
     PacketCounters counters() const override { return counters_; }
-    std::int64_t in_flight() const override { return calendar_.pending(); }
+    std::int64_t in_flight() const override;
     PortFigures figures(std::uint32_t port) const override;
     QueueHistogram queues(std::uint32_t link_class) const override { return queues_[link_class]; }
     LinkTraffic& traffic() override { return meter_; }
@@ -42,6 +43,7 @@ class SweepEngine final : public PacketNetwork {
     std::int64_t flow_state_bytes() const override { return sizeof(Flow) + sizeof(Received); }
     std::int64_t memory_bytes() const override;
     std::vector<std::uint64_t> starved() const override;
+    void state(StateStream& stream) override;
 
   private:
     static constexpr std::uint32_t none = ~0U;
@@ -80,6 +82,7 @@ class SweepEngine final : public PacketNetwork {
         std::uint32_t head = none, tail = none;             // ready, in turn
         std::uint32_t waiting = none, waiting_tail = none;  // by `offered`
         std::uint32_t node = 0, count = 0;
+        std::uint32_t port = 0;  // the last one used
         bool active = false;
     };
 
@@ -89,12 +92,13 @@ class SweepEngine final : public PacketNetwork {
     void draw(std::uint32_t origin);
     void append(std::uint32_t& head, std::uint32_t& tail, std::uint32_t flow);
     void inject(std::uint32_t bundle, std::int64_t end);
-    std::uint32_t source_port(Flow const& flow, Injector const& injector, Packet& packet) const;
-    void bucket();
-    void walk(std::uint32_t place, std::uint64_t* first, std::uint64_t* last);
-    void settle_ties(std::uint64_t* first, std::uint64_t* last);
-    void send(Packet& packet, std::uint32_t port, std::int64_t start, std::int64_t time);
-    void push(std::int64_t when, Packet& packet, std::uint32_t node);
+    std::uint32_t source_port(Heading const& heading, std::uint32_t first, std::uint32_t node,
+                              std::uint32_t left) const;
+    void sweep();
+    void pass(std::uint32_t node, Arrival const* first, Arrival const* last);
+    void walk(std::uint32_t port, Arrival const* first, Arrival const* last);
+    [[gnu::always_inline]] void send(Packet const& packet, std::uint32_t left, std::uint32_t onward, std::uint32_t port,
+                                     Port& state, std::int64_t start, std::int64_t time);
     void ship(std::uint32_t process, std::int64_t when, Packet const& packet, std::int64_t note);
     void deliver(Packet const& packet, std::int64_t when);
     void finish(std::uint32_t slot, std::int64_t when);
@@ -108,7 +112,7 @@ class SweepEngine final : public PacketNetwork {
     LinkChooser chooser_;
     FairTie tie_;
     MessageRule const* rule_ = nullptr;
-    bool by_node_;
+    bool by_node_;  // the links are chosen by their load, so when the packet is there
 
     std::vector<Port> ports_;
     std::vector<Flow> flows_;
@@ -120,8 +124,7 @@ class SweepEngine final : public PacketNetwork {
     PacketCalendar calendar_;
     std::int64_t width_ = 0, begin_ = 0, window_ = 0, ran_until_ = 0;
 
-    std::vector<std::uint32_t> place_, count_, touched_;  // scratch of bucket()
-    std::vector<std::uint64_t> keys_;
+    ArrivalOrder order_;
     std::vector<std::vector<Event>> outgoing_;
     Time earliest_sent_ = Time::infinity();
     std::vector<Delivery> deliveries_;

@@ -23,6 +23,12 @@ PortFigures SweepEngine::figures(std::uint32_t port) const {
     return figures;
 }
 
+std::int64_t SweepEngine::in_flight() const {
+    std::int64_t held = 0;
+    calendar_.for_each([&](Packet const&) { ++held; });
+    return held;
+}
+
 Digest SweepEngine::digest() const {
     Digest digest;
     for (std::uint32_t p = 0; p < ports_.size(); ++p) {
@@ -38,11 +44,15 @@ Digest SweepEngine::digest() const {
 }
 
 std::int64_t SweepEngine::memory_bytes() const {
-    std::size_t bytes = ports_.size() * sizeof(Port) + flows_.capacity() * sizeof(Flow) +
-                        injectors_.size() * sizeof(Injector) + (place_.capacity() + count_.size()) * 4 +
-                        keys_.capacity() * 8;
+    std::size_t bytes =
+        ports_.size() * sizeof(Port) + flows_.capacity() * sizeof(Flow) + injectors_.size() * sizeof(Injector);
     for (auto const& table : received_) bytes += table.capacity() * sizeof(Received);
-    return static_cast<std::int64_t>(bytes) + calendar_.memory_bytes();
+    return static_cast<std::int64_t>(bytes) + calendar_.memory_bytes() + order_.memory_bytes();
+}
+
+void SweepEngine::state(StateStream& stream) {
+    stream(ports_, flows_, free_flow_, received_, injectors_, active_, numbers_, calendar_, width_, begin_, window_,
+           ran_until_, deliveries_, counters_, queues_, done_digest_, meter_);
 }
 
 std::vector<std::uint64_t> SweepEngine::starved() const {

@@ -63,6 +63,36 @@ TEST(Merge, ContentIsTheSameForEveryNumberOfParts) {
     EXPECT_FALSE(std::filesystem::exists(dir.path() / "parts"));
 }
 
+// Every process merges a range; the joined file is what one process writes.
+TEST(Merge, RangesGiveTheSameContent) {
+    test::Rows run = test::made_up_run();
+    run.operations = test::made_up_operations(48, 6000);
+    test::TemporaryDirectory one;
+    auto const reference = merged(one.path(), run, 1);
+    for (std::uint32_t const ranges : {2U, 3U, 4U}) {
+        test::TemporaryDirectory dir;
+        auto const sources = test::write_parts(dir.path(), run, 3);
+        auto const target = dir.path() / "run.h5";
+        {
+            std::vector<ScratchFiles> files;
+            for (std::uint32_t r = 0; r < ranges; ++r) files.push_back(merge_range(sources, target, {r, ranges}));
+            std::uint64_t first = 0;
+            for (std::uint32_t r = 0; r < ranges; ++r) {  // nobody has nothing to do, and the first not everything
+                auto const file =
+                    hdf5::File::open(fmt::format("{}.range{:04}.tmp", target.string(), r), hdf5::ReadMode::closed);
+                auto const rows = file.open_group("operations").open_dataset("end").rows();
+                EXPECT_GT(rows, run.operations.size() / ranges / 2) << r << " of " << ranges;
+                EXPECT_EQ(first % timeline_chunk_rows, 0U);
+                first += rows;
+            }
+            EXPECT_EQ(first, run.operations.size());
+            merge_parts(sources, target, test::made_up_manifest(1), test::made_up_fabric(), {.ranges = ranges});
+        }
+        EXPECT_EQ(content_difference(reference, target), "") << ranges << " ranges";
+        EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}), 1);
+    }
+}
+
 TEST(Merge, ADifferentRunIsDifferent) {
     auto run = test::made_up_run();
     test::TemporaryDirectory one, two;

@@ -86,7 +86,7 @@ TEST(Recover, CutsAtTheProcessThatFlushedFirst) {
     Killed const killed;
     killed.leave({}, {}, {at(2700), at(2500), at(2600)});
     auto const evidence = contents(killed.directory.path() / "parts");
-    auto const found = recover_timeline(killed.directory.path(), Overwrite::no);
+    auto const found = recover_timeline(killed.directory.path(), {}, Overwrite::no);
     EXPECT_EQ(found.complete_until, at(2500));
     EXPECT_EQ(found.processes, 3U);
     auto const expected = between(killed.run, {}, at(2500));
@@ -105,14 +105,14 @@ TEST(Recover, CutsAtTheProcessThatFlushedFirst) {
 TEST(Recover, NothingWasFlushedYet) {
     Killed const killed;
     killed.leave({}, {}, {at(2700), {}, at(2600)});
-    EXPECT_EQ(recover_timeline(killed.directory.path(), Overwrite::no).rows, RowCounts{});
+    EXPECT_EQ(recover_timeline(killed.directory.path(), {}, Overwrite::no).rows, RowCounts{});
     EXPECT_EQ(killed.recovered_differs(), "");
 }
 
 TEST(Recover, ARunThatWasKilledWhileItMergedLosesNothing) {
     Killed const killed;
     test::write_parts(killed.directory.path(), killed.run, 3);
-    auto const found = recover_timeline(killed.directory.path(), Overwrite::no);
+    auto const found = recover_timeline(killed.directory.path(), {}, Overwrite::no);
     EXPECT_EQ(found.complete_until, Time::infinity());
     EXPECT_EQ(found.rows[static_cast<std::size_t>(TableId::pairs)], killed.run.pairs.size());
     EXPECT_EQ(found.rows[static_cast<std::size_t>(TableId::operations)], killed.run.operations.size());
@@ -128,7 +128,7 @@ TEST(Recover, ALaterLegBuildsOnAnEarlierOne) {
         for (std::size_t t = 0; t < rows.size(); ++t) rows[t] = part.rows_before(static_cast<TableId>(t), at(2000));
     }
     killed.leave({.leg = 1, .earlier = first}, at(2000), {at(3000), at(3100)});
-    auto const found = recover_timeline(killed.directory.path(), Overwrite::no);
+    auto const found = recover_timeline(killed.directory.path(), {}, Overwrite::no);
     EXPECT_EQ(found.complete_until, at(3000));
     EXPECT_EQ(found.leg, 1U);
     EXPECT_EQ(found.processes, 2U);
@@ -141,21 +141,21 @@ TEST(Recover, ALegThatCameLessFarIsLeftOut) {
     Killed const killed;
     killed.leave({}, {}, {at(2700), at(2500), at(2600)});
     killed.leave({.leg = 1}, at(2000), {at(2300)});
-    auto const found = recover_timeline(killed.directory.path(), Overwrite::no);
+    auto const found = recover_timeline(killed.directory.path(), {}, Overwrite::no);
     EXPECT_EQ(found.complete_until, at(2500));
     EXPECT_EQ(found.note, "leg 1 had not come further than leg 0 and is left out");
     EXPECT_EQ(killed.recovered_differs(), "");
     // The same when that leg was killed before all of its processes had begun.
     fs::remove(tail_path(part_path(killed.directory.path(), 1, 0)));
-    EXPECT_EQ(recover_timeline(killed.directory.path(), Overwrite::yes).complete_until, at(2500));
+    EXPECT_EQ(recover_timeline(killed.directory.path(), {}, Overwrite::yes).complete_until, at(2500));
 }
 
 TEST(Recover, RefusesInOneSentence) {
     Killed const killed;
     auto const& dir = killed.directory.path();
-    auto const recover = [&] { recover_timeline(dir, Overwrite::no); };
+    auto const recover = [&] { recover_timeline(dir, {}, Overwrite::no); };
     auto const name = dir.string();
-    EXPECT_EQ(refusal([] { recover_timeline("/nowhere", Overwrite::no); }),
+    EXPECT_EQ(refusal([] { recover_timeline("/nowhere", {}, Overwrite::no); }),
               "cannot recover /nowhere (no such directory)");
     EXPECT_EQ(refusal(recover),
               "nothing to recover in " + name + " (it holds no parts of a run) name the --out directory of a run");

@@ -202,6 +202,30 @@ TEST(PacketQueues, WithoutAWindowTooSmallAHeadroomIsRefusedByName) {
     EXPECT_THROW(bench.run(incast(32, 1 << 19)), InputError);
 }
 
+// Host 0 sends to a far host and to a near one, each message drawn when the one before has left: the process of the far
+// host sees some of the uses of a slot of the sender's table only, unless slots are kept apart by process.
+TEST(PacketQueues, SlotsOfFlowsAreUsedAgainOnSeveralProcesses) {
+    struct NearAndFar final : MessageRule {
+        bool message(RankId source, std::uint32_t number, Message& out) const override {
+            if (source != RankId{0} || number == 12) return false;
+            out = testing::message(0, number % 3 == 1 ? 1 : 63, 3 * 4096,
+                                   Time::from_ps(std::int64_t{number} * 250'000'000));
+            return true;
+        }
+    };
+    NearAndFar const rule;
+    for (auto const* transport : {"none", "window", "receiver_credit"}) {
+        auto settings = over(transport);
+        settings.keep_queues = true;
+        PacketBench const bench(leaf_spine(), settings);
+        auto const expected = bench.run({}, 1, 1, Split::dealt, &rule);
+        EXPECT_EQ(expected.deliveries.size(), 12U);
+        auto const run = bench.run({}, 2, 1, Split::dealt, &rule);
+        EXPECT_EQ(run.digest.hex(), expected.digest.hex()) << transport;
+        EXPECT_EQ(run.deliveries.size(), 12U) << transport;
+    }
+}
+
 TEST(PacketQueues, DigestDependsOnNeitherProcessesNorPartitionNorWidth) {
     auto const messages = rotation(32, 5, 9 * 4096);
     scenario::LeafSpine spec;

@@ -120,10 +120,8 @@ TEST(PacketSweep, EightHashedFlowsUseFiveAndAQuarterOfEightUplinks) {
         LinkChooser const chooser(bench.compiled(), settings);
         std::uint32_t links = 0;
         for (std::uint32_t host = 0; host < 8; ++host) {
-            Packet packet;
-            packet.origin = host & id_mask;
-            packet.last = (2 * (host + 8) + 1) & id_mask;
-            links |= 1U << chooser.position(packet, 64, 8, false);
+            Heading const heading{.origin = host, .last = 2 * (host + 8) + 1};
+            links |= 1U << chooser.position(heading, 64, 8, false);
         }
         used += std::popcount(links);
     }

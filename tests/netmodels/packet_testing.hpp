@@ -46,7 +46,7 @@ class PacketBench {
     }
 
     PacketRun run(std::vector<Message> messages, std::uint32_t processes = 1, std::int64_t width_divisor = 1,
-                  Split split = Split::dealt) const {
+                  Split split = Split::dealt, MessageRule const* rule = nullptr) const {
         std::stable_sort(messages.begin(), messages.end(),
                          [](Message const& a, Message const& b) { return a.offered < b.offered; });
         auto owner = compiled_->deal(processes);
@@ -60,6 +60,7 @@ class PacketBench {
         std::vector<std::unique_ptr<PacketLoop>> loops;
         for (std::uint32_t p = 0; p < processes; ++p) {
             networks.push_back(make_packet_network(*compiled_, *map_, settings_, {owner, p, processes}));
+            if (rule != nullptr) networks[p]->follow(*rule);
             for (auto const& m : messages)
                 if (owner[compiled_->node_of(m.source)] == p) networks[p]->offer(m);
             loops.push_back(std::make_unique<PacketLoop>(*networks[p], board.exchange(p),
@@ -90,6 +91,7 @@ class PacketBench {
         return result;
     }
 
+    std::unique_ptr<PacketNetwork> network() const { return make_packet_network(*compiled_, *map_, settings_); }
     PacketFabric const& compiled() const { return *compiled_; }
     Fabric const& fabric() const { return *fabric_; }
 
