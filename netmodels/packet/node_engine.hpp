@@ -169,6 +169,8 @@ class NodeEngine final : public PacketNetwork {
     void send_packet(std::uint32_t slot, std::uint32_t port, std::int64_t now);
     void arm(std::uint32_t slot, std::int64_t now);
     void timed_out(std::uint32_t slot, std::int64_t now);
+    bool leads_nowhere(std::uint32_t node, std::uint32_t first, Heading const& heading, std::uint32_t left,
+                       std::int64_t now) const;
     bool cut_off(Tx const& tx, std::int64_t now) const;
     void received(std::uint32_t node, Packet& packet, std::int64_t now);
     void received_data(std::uint32_t node, Packet& packet, std::int64_t now);

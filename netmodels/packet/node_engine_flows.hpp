@@ -167,7 +167,14 @@ void NodeEngine<T>::feed(std::uint32_t node, std::uint32_t at, std::int64_t now)
             // Whose turn it is stays so while its bytes are being prepared or its port is busy.
             if (tx.pace > 0 && now < ready.paced_until) return feed_at(node, at, ready.paced_until);
             auto const port = next_port(tx, node, at, now);
-            if (port == LinkChooser::no_port) return;
+            if (port == LinkChooser::no_port) {
+                if (!fabric_.changes() ||
+                    !leads_nowhere(node, static_cast<std::uint32_t>(tx.first), tx.heading(0), tx.left, now))
+                    return;
+                ready.head = tx.link;  // the others do not wait for one that never goes
+                tx.listed = 0;
+                continue;
+            }
             auto& state = ports_[port];
             if (!up(port, state, now) && fabric_.up_from(port, now) == PacketFabric::never) {
                 // Its hashed link has gone for good: another one, if there is any.
@@ -279,21 +286,26 @@ void NodeEngine<T>::timed_out(std::uint32_t slot, std::int64_t now) {
     list(slot, now);
 }
 
-// Has a link gone for good that was the last one to the target, or back? Then repeating would never end.
+// Has a link gone for good that was the last one on the way from a node?
+template <class T>
+bool NodeEngine<T>::leads_nowhere(std::uint32_t node, std::uint32_t first, Heading const& heading, std::uint32_t left,
+                                  std::int64_t now) const {
+    auto const group = fabric_.group(first, node);
+    for (std::uint32_t m = 0; m < group.count; ++m)
+        if (fabric_.will_lead_on(group.first + m, heading, left, now)) return false;
+    return true;
+}
+
+// There or back: then repeating would never end.
 template <class T>
 bool NodeEngine<T>::cut_off(Tx const& tx, std::int64_t now) const {
-    auto const dead_end = [&](std::uint32_t node, std::uint32_t first, Heading const& heading, std::uint32_t left) {
-        auto const group = fabric_.group(first, node);
-        for (std::uint32_t m = 0; m < group.count; ++m)
-            if (fabric_.will_lead_on(group.first + m, heading, left, now)) return false;
-        return true;
-    };
     auto const source = RankId{tx.origin};
-    if (dead_end(fabric_.node_of(source), static_cast<std::uint32_t>(tx.first), tx.heading(0), tx.left)) return true;
+    auto const first = static_cast<std::uint32_t>(tx.first);
+    if (leads_nowhere(fabric_.node_of(source), first, tx.heading(0), tx.left, now)) return true;
     auto const node = fabric_.end_of(static_cast<std::uint32_t>(tx.last));
     auto const back = cut_message(fabric_, map_, fabric_.mtu(),
                                   {.source = RankId{nodes_[node].rank}, .target = source, .bytes = 1, .pace = {}});
-    return dead_end(node, back.first, {.hop1 = back.hop1, .hop2 = back.hop2, .last = back.last}, back.left);
+    return leads_nowhere(node, back.first, {.hop1 = back.hop1, .hop2 = back.hop2, .last = back.last}, back.left, now);
 }
 
 template <class T>
