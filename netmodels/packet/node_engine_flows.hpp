@@ -81,10 +81,10 @@ void NodeEngine<T>::admit_message(Message const& message, std::uint32_t number, 
 }
 
 template <class T>
-std::uint32_t NodeEngine<T>::ready_of(Tx const& tx, std::uint32_t node) const {
+std::uint32_t NodeEngine<T>::ready_of(Tx const& tx, std::uint32_t node, std::int64_t now) const {
     if (settings_.load_balancing != LoadBalancing::ecmp) return tx.first;
     auto const heading = tx.heading(0);
-    return chooser_.choose(heading, fabric_.group(tx.first, node), node, tx.left, true);
+    return chooser_.choose(heading, fabric_.group(tx.first, node), node, tx.left, true, now);
 }
 
 template <class T>
@@ -107,7 +107,7 @@ void NodeEngine<T>::list(std::uint32_t slot, std::int64_t now) {
     auto& tx = tx_[slot];
     if (tx.packets == 0 || tx.listed || tx.paced || !has_to_send(slot)) return;
     auto const node = fabric_.node_of(RankId{static_cast<std::uint32_t>(tx.origin)});
-    auto const at = ready_of(tx, node);
+    auto const at = ready_of(tx, node, now);
     if (at == LinkChooser::no_port) return;
     auto& ready = ready_[at];
     tx.listed = 1;
@@ -138,19 +138,19 @@ bool NodeEngine<T>::open_for_data(std::uint32_t port) const {
 
 // The port over which the next packet of a flow leaves: as dealt, or the next one that may send at all.
 template <class T>
-std::uint32_t NodeEngine<T>::next_port(Tx const& tx, std::uint32_t node, std::uint32_t at) const {
+std::uint32_t NodeEngine<T>::next_port(Tx const& tx, std::uint32_t node, std::uint32_t at, std::int64_t now) const {
     if (settings_.load_balancing == LoadBalancing::ecmp) return open_for_data(at) ? at : LinkChooser::no_port;
     auto const group = fabric_.group(tx.first, node);
     auto const heading = tx.heading(ready_[at].count & id_mask);
     if (settings_.load_balancing == LoadBalancing::adaptive) {
-        auto const port = chooser_.least(heading, group, node, tx.left, true, [&](std::uint32_t p) {
+        auto const port = chooser_.least(heading, group, node, tx.left, true, now, [&](std::uint32_t p) {
             return open_for_data(p) ? ports_[p].busy_until : PacketSettings::unbounded;
         });
         return port != LinkChooser::no_port && open_for_data(port) ? port : LinkChooser::no_port;
     }
-    auto port = chooser_.choose(heading, group, node, tx.left, true);
+    auto port = chooser_.choose(heading, group, node, tx.left, true, now);
     for (std::uint32_t tried = 0; tried < group.count && port != LinkChooser::no_port; ++tried) {
-        if (open_for_data(port) && fabric_.leads_on(port, heading, tx.left)) return port;
+        if (open_for_data(port) && (tried == 0 || fabric_.leads_on(port, heading, tx.left, now))) return port;
         port = port + 1 == group.first + group.count ? group.first : port + 1;
     }
     return LinkChooser::no_port;
@@ -166,9 +166,24 @@ void NodeEngine<T>::feed(std::uint32_t node, std::uint32_t at, std::int64_t now)
         if (has_to_send(slot)) {
             // Whose turn it is stays so while its bytes are being prepared or its port is busy.
             if (tx.pace > 0 && now < ready.paced_until) return feed_at(node, at, ready.paced_until);
-            auto const port = next_port(tx, node, at);
-            if (port == LinkChooser::no_port) return;
-            if (ports_[port].busy_until > now || ports_[port].control.head != none) return wake_port(port);
+            auto const port = next_port(tx, node, at, now);
+            if (port == LinkChooser::no_port) {
+                if (!fabric_.changes() ||
+                    !leads_nowhere(node, static_cast<std::uint32_t>(tx.first), tx.heading(0), tx.left, now))
+                    return;
+                ready.head = tx.link;  // the others do not wait for one that never goes
+                tx.listed = 0;
+                continue;
+            }
+            auto& state = ports_[port];
+            if (!up(port, state, now) && fabric_.up_from(port, now) == PacketFabric::never) {
+                // Its hashed link has gone for good: another one, if there is any.
+                ready.head = tx.link;
+                tx.listed = 0;
+                list(slot, now);
+                continue;
+            }
+            if (state.busy_until > now || state.control.head != none) return wake_port(port);
             ready.head = tx.link;
             tx.listed = 0;
             send_packet(slot, port, now);
@@ -257,6 +272,7 @@ void NodeEngine<T>::timed_out(std::uint32_t slot, std::int64_t now) {
         tx.timer = 1;
         return wake(fabric_.node_of(RankId{tx.origin}), recovery.deadline, WakeKind::timeout, tx.number, slot);
     }
+    if (fabric_.changes() && cut_off(tx, now)) return;
     if (settings_.recovery == Recovering::go_back_n) {
         tx.next = tx.una;
     } else {
@@ -268,6 +284,28 @@ void NodeEngine<T>::timed_out(std::uint32_t slot, std::int64_t now) {
     tx.resent = 1;
     arm(slot, now);
     list(slot, now);
+}
+
+// Has a link gone for good that was the last one on the way from a node?
+template <class T>
+bool NodeEngine<T>::leads_nowhere(std::uint32_t node, std::uint32_t first, Heading const& heading, std::uint32_t left,
+                                  std::int64_t now) const {
+    auto const group = fabric_.group(first, node);
+    for (std::uint32_t m = 0; m < group.count; ++m)
+        if (fabric_.will_lead_on(group.first + m, heading, left, now)) return false;
+    return true;
+}
+
+// There or back: then repeating would never end.
+template <class T>
+bool NodeEngine<T>::cut_off(Tx const& tx, std::int64_t now) const {
+    auto const source = RankId{tx.origin};
+    auto const first = static_cast<std::uint32_t>(tx.first);
+    if (leads_nowhere(fabric_.node_of(source), first, tx.heading(0), tx.left, now)) return true;
+    auto const node = fabric_.end_of(static_cast<std::uint32_t>(tx.last));
+    auto const back = cut_message(fabric_, map_, fabric_.mtu(),
+                                  {.source = RankId{nodes_[node].rank}, .target = source, .bytes = 1, .pace = {}});
+    return leads_nowhere(node, back.first, {.hop1 = back.hop1, .hop2 = back.hop2, .last = back.last}, back.left, now);
 }
 
 template <class T>
@@ -404,10 +442,11 @@ void NodeEngine<T>::reply(std::uint32_t node, Packet& packet, std::int64_t now) 
     auto const group = fabric_.group(static_cast<std::uint32_t>(packet.in), node);
     auto heading = packet.heading();
     heading.hop1 = packet.next;
-    auto const port = chooser_.choose(heading, group, node, packet.left, true);
+    auto const port = chooser_.choose(heading, group, node, packet.left, true, now);
     if (port == LinkChooser::no_port) return;
     auto& state = ports_[port];
-    if (state.busy_until <= now && state.control.head == none) return transmit(port, packet, now);
+    if (state.busy_until <= now && state.control.head == none && up(port, state, now))
+        return transmit(port, packet, now);
     pool_.push(state.control, packet);
     if (state.busy_until > now) wake_port(port);
 }

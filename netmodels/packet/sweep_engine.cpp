@@ -146,8 +146,8 @@ void SweepEngine::run(Window const& window) {
 std::uint32_t SweepEngine::source_port(Heading const& heading, std::uint32_t first, std::uint32_t node,
                                        std::uint32_t left) const {
     auto const group = fabric_.group(first, node);
-    if (!by_node_) return chooser_.choose(heading, group, node, left, true);
-    return chooser_.least(heading, group, node, left, true, [&](std::uint32_t port) { return ports_[port].free; });
+    if (!by_node_) return chooser_.choose(heading, group, node, left, true, 0);
+    return chooser_.least(heading, group, node, left, true, 0, [&](std::uint32_t port) { return ports_[port].free; });
 }
 
 void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
@@ -228,7 +228,7 @@ inline void SweepEngine::send(Packet const& packet, std::uint32_t left, std::uin
     } else {
         when += time & fabric_.hold_mask(port);
         if (!by_node_) {
-            next = chooser_.choose(packet.heading(), fabric_.group(onward, spec.to), spec.to, left - 1, false);
+            next = chooser_.choose(packet.heading(), fabric_.group(onward, spec.to), spec.to, left - 1, false, when);
             if (next == LinkChooser::no_port) [[unlikely]] {
                 ++counters_.blocked;
                 return drop(packet, port);
@@ -296,7 +296,7 @@ void SweepEngine::pass(std::uint32_t node, Arrival const* first, Arrival const* 
         auto const& packet = calendar_.at(arrival->index);
         auto const now = begin_ + arrival->offset();
         auto const port = chooser_.least(packet.heading(), fabric_.group(packet.next, node), node, packet.left - 1U,
-                                         false, [&](std::uint32_t p) {
+                                         false, now, [&](std::uint32_t p) {
                                              return std::max(ports_[p].free, now) +
                                                     fabric_.serialisation(p, static_cast<std::uint32_t>(packet.bytes));
                                          });
