@@ -62,7 +62,8 @@ class Stopping : public ::testing::Test {
     // Started, and seen to have begun simulating.
     std::unique_ptr<Program> start(std::vector<std::string> more, int processes = 1,
                                    std::vector<std::string> launcher = {ORRERY_MPIEXEC}) {
-        std::vector<std::string> arguments{"run", "long.yaml", "--out", "o", "--force"};
+        fs::remove_all(directory_.path() / "o");  // or the parts of an earlier run would look like those of this one
+        std::vector<std::string> arguments{"run", "long.yaml", "--out", "o"};
         arguments.insert(arguments.end(), more.begin(), more.end());
         if (processes > 1)
             launcher.insert(launcher.end(), {"-n", std::to_string(processes)});
