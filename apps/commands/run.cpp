@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A directory that holds nothing, or only what an earlier run left and --force may replace.
-void prepare_directory(fs::path const& out, bool force) {
+void prepare_directory(fs::path const& out, RunArguments const& arguments) {
     std::error_code error;
     fs::create_directories(out, error);
     ORRERY_VALIDATE(!error, "cannot create {} ({}) choose another --out", out.string(), error.message());
@@ -30,11 +30,14 @@ void prepare_directory(fs::path const& out, bool force) {
     for (auto const name : {"run.h5", "summary.json", "recovered.h5", "parts"})
         if (fs::exists(out / name)) found.emplace_back(name);
     if (found.empty()) return;
-    ORRERY_VALIDATE(force,
+    ORRERY_VALIDATE(arguments.force,
                     "{} holds {} of an earlier run (a run never overwrites another) use --force or another --out",
                     out.string(), fmt::join(found, " and "));
     for (auto const& name : found) fs::remove_all(out / name, error);
+    remove_unfinished(out / "run.h5");
     ORRERY_VALIDATE(!error, "cannot replace {} ({})", out.string(), error.message());
+    if (!arguments.quiet)
+        fmt::print(stderr, "Replaced {} of an earlier run in {}.\n", fmt::join(found, " and "), out.string());
 }
 
 Progress progress_of(World const& world, RunArguments const& arguments) {
@@ -80,7 +83,7 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
     auto const out =
         arguments.out.empty() ? fs::path{arguments.input.scenario.stem().string() + ".out"} : arguments.out;
     all_or_none(world, [&] {
-        if (world.root()) prepare_directory(out, arguments.force);
+        if (world.root()) prepare_directory(out, arguments);
     });
     auto const progress = progress_of(world, arguments);
     if (progress != Progress::off)
@@ -106,14 +109,20 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
     RunOutcome outcome;
     try {
         outcome = simulation.run();
-    } catch (InputError const&) {  // on every process alike: what was refused leaves nothing behind
+        all_or_none(world, [&] { part->close(simulation.complete_until()); });
+    } catch (InputError const& error) {  // on every process alike
+        auto const written = world.max(part->broken() ? 1 : 0);
+        if (written) {
+            hdf5::leave_all_open();
+            throw InputError(fmt::format("{} orrery recover {} shows what was written", error.what(), out.string()));
+        }
         part.reset();
+        // What was refused leaves nothing behind.
         world.barrier();
         std::error_code ignored;
         if (world.root()) fs::remove_all(out / "parts", ignored);
         throw;
     }
-    all_or_none(world, [&] { part->close(simulation.complete_until()); });
 
     std::string waiting;
     for (auto const& line : simulation.waiting()) waiting += "  " + line + "\n";
