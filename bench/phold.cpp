@@ -36,6 +36,7 @@ class PholdLp final : public LogicalProcess {
             out.send(target, when, 0, {});
     }
     DigestChain digest() const override { return chain_; }
+    void state(StateStream& stream) override { stream(draws_, chain_); }
 
   private:
     Time increment() {

@@ -37,6 +37,9 @@ class EventQueue {
     // Time of the earliest pending event, or infinity.
     Time next() const;
     std::int64_t size() const { return size_; }
+    // Every pending event, in no promised order.
+    template <class Visit>
+    void for_each(Visit const& visit) const;
 
   private:
     static constexpr std::int64_t bucket_count = 1024;

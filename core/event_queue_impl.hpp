@@ -118,4 +118,14 @@ Time EventQueue<Order>::next() const {
     return far_.empty() ? Time::infinity() : far_.front().when;
 }
 
+template <class Order>
+template <class Visit>
+void EventQueue<Order>::for_each(Visit const& visit) const {
+    for (auto at = cursor_; at < keys_.size(); ++at) visit(sorted_events_[keys_[at].position]);
+    for (auto const& event : added_) visit(event);
+    for (auto const& bucket : ring_)
+        for (auto const& event : bucket.events) visit(event);
+    for (auto const& event : far_) visit(event);
+}
+
 }  // namespace orrery

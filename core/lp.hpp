@@ -4,6 +4,7 @@
 
 #include "core/digest.hpp"
 #include "core/event.hpp"
+#include "core/state.hpp"
 
 namespace orrery {
 
@@ -26,6 +27,8 @@ class LogicalProcess {
     virtual void start(Outbox& out) = 0;
     virtual void handle(Event const& event, Outbox& out) = 0;
     virtual DigestChain digest() const = 0;
+    // Saves what handle() may have changed, or restores it into an LP that was built alike and has seen no event.
+    virtual void state(StateStream& stream) = 0;
 };
 
 }  // namespace orrery

@@ -36,6 +36,12 @@ struct WindowStatus {
     std::int64_t pending = 0;       // events that this process holds
 };
 
+// How far all processes have come together: what a run that goes on continues to count from.
+struct LoopProgress {
+    std::int64_t windows = 0, events = 0;
+    Time last;  // of the events handled
+};
+
 // The place for heartbeats, limits and signals.
 class WindowHook {
   public:
@@ -92,6 +98,13 @@ class BasicWindowLoop final : private Outbox {
     // begin(), then advance() until it returns false, then outcome().
     void begin();
     bool advance();
+
+    // Saves every local LP with its pending events, under its id. Only where nothing is in flight: inside
+    // WindowHook::agreed(), or when advance() has returned false.
+    void save(StateSaver& saver);
+    LoopProgress progress() const { return {outcome_.windows, outcome_.events, outcome_.last}; }
+    // Instead of begin(): goes on where save() was called, with the LPs dealt to processes in any other way.
+    void begin_from(StateSource& source, LoopProgress const& progress);
     RunOutcome const& outcome() const { return outcome_; }
 
   private:
@@ -109,6 +122,7 @@ class BasicWindowLoop final : private Outbox {
     void handle_events(Window const& window);
     void ask_hook(Window const& window);
     void post();
+    void lp_state(Local& lp, std::vector<Event>& events, StateStream& stream);
     void note_failure(Time when, LpId lp);  // call inside a catch block
     [[noreturn]] void raise_stuck(Event const& event) const;
 

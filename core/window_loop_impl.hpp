@@ -79,6 +79,42 @@ void BasicWindowLoop<Order>::begin() {
 }
 
 template <class Order>
+void BasicWindowLoop<Order>::lp_state(Local& lp, std::vector<Event>& events, StateStream& stream) {
+    stream(lp.sequence, events);
+    lp.process->state(stream);
+}
+
+template <class Order>
+void BasicWindowLoop<Order>::save(StateSaver& saver) {
+    std::vector<std::vector<Event>> pending(local_.size());
+    queue_.for_each([&](Event const& event) { pending[slot_[event.target.index()]].push_back(event); });
+    for (std::size_t i = 0; i < local_.size(); ++i)
+        saver.save(local_[i].id.value(), [&](StateStream& stream) { lp_state(local_[i], pending[i], stream); });
+}
+
+template <class Order>
+void BasicWindowLoop<Order>::begin_from(StateSource& source, LoopProgress const& progress) {
+    outcome_.windows = progress.windows;
+    outcome_.events = progress.events;
+    mine_.last = outcome_.last = progress.last;
+    try {
+        for (auto& lp : local_) {
+            std::vector<Event> events;
+            source.restore(lp.id.value(), [&](StateStream& stream) { lp_state(lp, events, stream); });
+            for (auto const& event : events) {
+                ORRERY_ENSURE(event.target == lp.id, "an event of LP {} is saved with LP {}", event.target.value(),
+                              lp.id.value());
+                queue_.push(event);
+            }
+        }
+    } catch (...) {
+        note_failure(progress.last, LpId{});
+    }
+    ask_hook(Window{});
+    post();
+}
+
+template <class Order>
 bool BasicWindowLoop<Order>::advance() {
     auto const started = detail::WallClock::now();
     exchange_.collect(all_, arrivals_, failure_);

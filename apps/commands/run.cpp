@@ -7,7 +7,7 @@
 #include "apps/run/job.hpp"
 #include "apps/run/report.hpp"
 #include "apps/run/simulation.hpp"
-#include "apps/run/stop_signals.hpp"
+#include "apps/run/signals.hpp"
 #include "io/scenario/quantity.hpp"
 #include "io/summary/screen.hpp"
 #include "io/timeline/about.hpp"
@@ -73,7 +73,7 @@ ExitCode exit_code_of(RunOutcome const& outcome, bool complete) {
 
 ExitCode run_command(World const& world, RunArguments const& arguments) {
     WallClock const wall;
-    watch_stop_signals();
+    watch_signals();
     Job const job(load_scenario(arguments.input.scenario, arguments.input.sets));
     auto const width = window_of(arguments, job);
     PartitionOptions const options{

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/run/heartbeat.hpp"
 
-#include "apps/run/stop_signals.hpp"
+#include "apps/run/signals.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,8 @@ WindowHook::Request Heartbeat::at_window(WindowStatus const& status) {
     }
     if (status.window.index >= 0) complete_until_ = std::max(complete_until_, status.window.begin - setup_.row_delay);
     if (setup_.limits.max_events && status.events >= *setup_.limits.max_events) request.flags |= window_flag::walltime;
-    if (stop_requested()) request.flags |= window_flag::stop;
+    request.flags |= signal_flags();
+    if (status.window.index >= 0 && setup_.checkpoint_due(status)) request.flags |= window_flag::checkpoint;
 
     auto const wall = clock_.seconds();
     if (wall < next_look_) return request;
@@ -33,6 +34,19 @@ WindowHook::Request Heartbeat::at_window(WindowStatus const& status) {
         show(status, wall);
     }
     return request;
+}
+
+// A launcher passes a signal on to all processes, and it reaches each in its own window: what comes within a second of
+// an answer has been answered.
+std::uint32_t Heartbeat::signal_flags() {
+    auto const flags = take_signal_flags();
+    if (flags == 0 || clock_.seconds() >= deaf_until_) return flags;
+    return flags & window_flag::leaving;
+}
+
+void Heartbeat::agreed(WindowReport const& all) {
+    if (all.flags & window_flag::checkpoint) setup_.checkpoint(all);
+    deaf_until_ = clock_.seconds() + 1;
 }
 
 void Heartbeat::show(WindowStatus const& status, double wall) const {

@@ -26,18 +26,24 @@ class Heartbeat final : public WindowHook {
         Time row_delay;  // rows reach the sink at most this much simulated time late
         // Asked twenty times a second; every row with a time before `complete_until` has reached the sink.
         std::function<void(Time complete_until)> stream;
+        // Asked in every window; true: all processes take a checkpoint behind it.
+        std::function<bool(WindowStatus const&)> checkpoint_due = [](WindowStatus const&) { return false; };
+        // Called on every process at the same window boundary when one of them asked for a checkpoint.
+        std::function<void(WindowReport const&)> checkpoint = [](WindowReport const&) {};
     };
 
     Heartbeat(Setup setup, std::vector<LinkTraffic*> traffic, RunSink& sink)
         : setup_(std::move(setup)), traffic_(std::move(traffic)), sink_(&sink) {}
 
     Request at_window(WindowStatus const& status) override;
+    void agreed(WindowReport const& all) override;
     // Closes every bin up to `now`, the open one included.
     void finish(Time now);
     // Every row of this process with a time before it has reached the sink.
     Time complete_until() const { return complete_until_; }
 
   private:
+    std::uint32_t signal_flags();
     void show(WindowStatus const& status, double wall) const;
     void emit_bins(Time until);
 
@@ -48,6 +54,7 @@ class Heartbeat final : public WindowHook {
     std::int64_t bins_closed_ = 0;
     Time complete_until_;
     double next_show_ = 0.5, next_look_ = 0;
+    double deaf_until_ = 0;  // to signals that the loop goes on after
 };
 
 }  // namespace orrery

@@ -19,6 +19,21 @@ void RunSink::add(CollectiveRow const& row) {
     next_->add(row);
 }
 
+void RunSink::state(StateStream& stream) {
+    ORRERY_ENSURE(bins_.empty() && pairs_.empty(), "rows are on their way at the moment of a checkpoint");
+    if (!stream.restoring()) return stream(statistics_, operations_, bounds_);
+    auto const statistics = stream.value(OperationStatistics{});
+    statistics_.merge(statistics);
+    operations_ += stream.value(std::int64_t{0});
+    std::array<Bounds, op_kind_count> more;
+    stream(more);
+    for (std::size_t kind = 0; kind < more.size(); ++kind) {
+        bounds_[kind].exchanges += more[kind].exchanges;
+        bounds_[kind].sum_ps += more[kind].sum_ps;
+        for (auto const& [bundle, ps] : more[kind].bound_ps) bounds_[kind].bound_ps[bundle] += ps;
+    }
+}
+
 void RunSink::forward_bins() {
     std::sort(bins_.begin(), bins_.end(), [](LinkBinRow const& a, LinkBinRow const& b) {
         return a.bin != b.bin ? a.bin < b.bin : a.bundle < b.bundle;

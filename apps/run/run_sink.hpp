@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/records.hpp"
+#include "core/state.hpp"
 #include "io/summary/statistics.hpp"
 
 #include <array>
@@ -35,7 +36,10 @@ class RunSink final : public TimelineSink {
     struct Bounds {
         std::int64_t exchanges = 0, sum_ps = 0;
         std::map<std::uint32_t, std::int64_t> bound_ps;
+        void state(StateStream& stream) { stream(exchanges, sum_ps, bound_ps); }
     };
+    // Restoring adds to what is there: sums of several processes become those of one.
+    void state(StateStream& stream);
     Bounds const& bounds(OpKind kind) const { return bounds_[static_cast<std::size_t>(kind)]; }
 
   private:

@@ -45,7 +45,9 @@ Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exc
                          .operations = static_cast<std::int64_t>(job.ranks()) * job.plan().operations_per_rank(),
                          .link_bin = Time::from_ps(job.scenario().output().link_bin()),
                          .row_delay = job.row_delay(),
-                         .stream = options.stream},
+                         .stream = options.stream,
+                         .checkpoint_due = options.checkpoint_due,
+                         .checkpoint = [checkpoint = options.checkpoint](WindowReport const&) { checkpoint(); }},
         std::move(traffic), sink_);
     loop_ = std::make_unique<WindowLoop>(
         WindowOptions{.lookahead = job.lookahead(), .width = options.window_width, .until = options.limits.until},
@@ -60,20 +62,13 @@ void Simulation::make_traffic() {
                                   .dispatch = job.exchange(OpKind::dispatch),
                                   .combine = job.exchange(OpKind::combine),
                                   .moe_layers = {},
-                                  .local_parts = std::vector<std::uint32_t>(job.groups()),
-                                  .counts_loads = std::vector<std::uint8_t>(job.groups())};
+                                  .load_counter = std::vector<std::uint32_t>(job.groups())};
     for (auto const& layer : job.plan().layers())
         if (layer.moe) settings.moe_layers.push_back(layer.model_layer);
     for (std::uint32_t group = 0; group < job.groups(); ++group) {
-        std::vector<LpId> carriers;
-        for (auto const& part : job.layouts()[group].parts()) {
-            if (!job.sites())
-                carriers.push_back(job.lp_of(part.domain));
-            else
-                for (auto const site : job.sites()->concerned(group, part.domain)) carriers.push_back(job.lp_of(site));
-        }
-        for (auto const lp : carriers) settings.local_parts[group] += mine(lp) ? 1 : 0;
-        settings.counts_loads[group] = mine(carriers.front());
+        auto const domain = job.layouts()[group].parts().front().domain;
+        settings.load_counter[group] =
+            job.sites() ? job.sites()->concerned(group, domain).front().value() : domain.value();
     }
     traffic_ = std::make_unique<MoeTraffic>(std::move(settings), job.matrices(), job.placement());
 }
@@ -147,6 +142,31 @@ void Simulation::make_sites(std::vector<LocalLp>& local, std::vector<LinkTraffic
 RunOutcome Simulation::run() {
     loop_->run();
     return close();
+}
+
+namespace {
+
+// Behind the numbers of LPs.
+std::uint64_t sums_key(std::uint32_t process) {
+    return (std::uint64_t{1} << 32) + process;
+}
+
+}  // namespace
+
+void Simulation::save(StateSaver& saver) {
+    loop_->save(saver);
+    saver.save(sums_key(me_), [this](StateStream& stream) { sink_.state(stream); });
+}
+
+void Simulation::add_sums(StateSource& source, std::uint32_t process) {
+    source.restore(sums_key(process), [this](StateStream& stream) { sink_.state(stream); });
+}
+
+RunOutcome Simulation::run_from(StateSource& source, LoopProgress const& progress) {
+    loop_->begin_from(source, progress);
+    while (loop_->advance()) {
+    }
+    return loop_->outcome();
 }
 
 RunOutcome Simulation::close() {

@@ -26,6 +26,8 @@ class Simulation {
         Progress progress = Progress::off;
         Time window_width;  // zero: the lookahead
         std::function<void(Time complete_until)> stream = [](Time) {};
+        std::function<bool(WindowStatus const&)> checkpoint_due = [](WindowStatus const&) { return false; };
+        std::function<void()> checkpoint = [] {};
     };
 
     // Builds the LPs that `owner` gives to exchange.index().
@@ -34,6 +36,12 @@ class Simulation {
 
     // To the end or to a limit; then the rows that sum over the run have been emitted as well.
     RunOutcome run();
+
+    // Where nothing is in flight (WindowLoop::save): the LPs of this process, and what it has summed up.
+    void save(StateSaver& saver);
+    // Instead of run(): goes on from what `processes` processes saved, of which this one takes the sums of those given.
+    void add_sums(StateSource& source, std::uint32_t process);
+    RunOutcome run_from(StateSource& source, LoopProgress const& progress);
 
     // For drivers that step several simulations in one process.
     WindowLoop& loop() { return *loop_; }

@@ -26,6 +26,9 @@ class AnalyticEngine final : public TransferEngine {
     void advance(Time now, std::vector<TransferDone>& done) override;
     LinkTraffic& traffic() override { return traffic_; }
     std::vector<std::uint64_t> starved() const override { return starved_; }
+    void state(StateStream& stream) override {
+        stream(sends_until_, receives_until_, engines_, pending_, starved_, traffic_);
+    }
 
   private:
     // Bytes are booked on the bin in which the transfer ends.
@@ -34,6 +37,7 @@ class AnalyticEngine final : public TransferEngine {
         explicit Bins(Time width) : width_(width) {}
         void add(BundleId bundle, Time when, std::int64_t bytes);
         void emit_until(Time now, TimelineSink& sink) override;
+        void state(StateStream& stream) { stream(rows_); }
 
       private:
         Time width_;

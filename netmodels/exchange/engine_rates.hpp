@@ -22,6 +22,7 @@ class EngineRates {
         return engine;
     }
     void close(std::uint32_t engine) { free_.push_back(engine); }
+    void state(StateStream& stream) { stream(rates_, free_); }
     Rate operator[](std::uint32_t engine) const { return rates_[engine]; }
 
   private:

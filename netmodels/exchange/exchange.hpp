@@ -4,6 +4,7 @@
 
 #include "core/ids.hpp"
 #include "core/records.hpp"
+#include "core/state.hpp"
 #include "core/units.hpp"
 
 #include <cstdint>
@@ -80,9 +81,12 @@ class ExchangeTraffic {
     virtual std::uint32_t members(std::uint32_t group) const = 0;
     virtual RankId first_rank(std::uint32_t group) const = 0;
     virtual ExchangePlan const& plan(OpKind kind) const = 0;
-    // Brackets the use of one instance; open() may compute and cache, close() may release.
-    virtual void open(ExchangeKey key) = 0;
-    virtual void close(ExchangeKey key) = 0;
+    // Brackets the use of one instance by one carrier (the number of a domain or of a site); open() may compute and
+    // cache, close() may release.
+    virtual void open(ExchangeKey key, std::uint32_t carrier) = 0;
+    virtual void close(ExchangeKey key, std::uint32_t carrier) = 0;
+    // What it keeps on behalf of this carrier: part of the carrier's state.
+    virtual void state(std::uint32_t carrier, StateStream& stream) = 0;
     // What `source` sends to every peer, own messages included, in ascending order of peer.
     virtual void sent_by(ExchangeKey key, std::uint32_t source, std::vector<Share>& out) const = 0;
     // What `target` receives from every peer, own messages included, in ascending order of peer.

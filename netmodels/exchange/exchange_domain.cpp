@@ -56,6 +56,13 @@ void ExchangeDomain::release_engine(Member& member) {
     member.engine = TransferEngine::no_engine;
 }
 
+// What follows from the key.
+void ExchangeDomain::know(Instance& instance) const {
+    instance.plan = &traffic_->plan(instance.key.kind);
+    instance.part = (*layouts_)[instance.key.group].part(domain_);
+    ORRERY_ENSURE(instance.part != nullptr, "group {} has no pair in domain {}", instance.key.group, domain_.value());
+}
+
 std::uint32_t ExchangeDomain::instance_of(ExchangeKey key) {
     if (auto const it = open_.find(key); it != open_.end()) return it->second;
     auto const free = std::find_if(instances_.begin(), instances_.end(), [](Instance const& i) { return !i.open; });
@@ -63,19 +70,17 @@ std::uint32_t ExchangeDomain::instance_of(ExchangeKey key) {
     if (free == instances_.end()) instances_.emplace_back();
     auto& instance = instances_[slot];
     instance = Instance{.key = key,
-                        .plan = &traffic_->plan(key.kind),
-                        .part = (*layouts_)[key.group].part(domain_),
                         .members = std::move(instance.members),
                         .bundle_bytes = std::move(instance.bundle_bytes),
                         .open = true};
-    ORRERY_ENSURE(instance.part != nullptr, "group {} has no pair in domain {}", key.group, domain_.value());
+    know(instance);
     auto const members = traffic_->members(key.group);
     ORRERY_ENSURE(members <= 0xffff, "an exchange of {} members", members);
     instance.members.assign(members, Member{});
     instance.bundle_bytes.assign(bundle_bytes_.size(), 0);
     for (std::uint32_t m = 0; m < members; ++m)
         instance.members[m].awaited = instance.plan->style == ExchangeStyle::push ? instance.part->senders_to[m] : 0;
-    traffic_->open(key);
+    traffic_->open(key, domain_.value());
     open_.emplace(key, slot);
     return slot;
 }
@@ -261,7 +266,7 @@ void ExchangeDomain::close(Event const& event) {
     auto& instance = instances_[static_cast<std::uint32_t>(event.body[0])];
     sink_->add(
         instance.facts.row(instance.key, *instance.plan, charge_ports(instance), domain_.value(), collectives_++));
-    traffic_->close(instance.key);
+    traffic_->close(instance.key, domain_.value());
     open_.erase(instance.key);
     instance.open = false;
 }
@@ -287,6 +292,18 @@ DigestChain ExchangeDomain::digest() const {
     chain.add(static_cast<std::uint64_t>(counters_.injected_bytes));
     chain.add(static_cast<std::uint64_t>(counters_.delivered_bytes));
     return chain;
+}
+
+void ExchangeDomain::state(StateStream& stream) {
+    stream(instances_, pair_table_, bundle_bytes_, bundle_payload_, counters_, digest_, tick_at_, collectives_);
+    engine_->state(stream);
+    traffic_->state(domain_.value(), stream);
+    if (!stream.restoring()) return;
+    for (std::uint32_t slot = 0; slot < instances_.size(); ++slot) {
+        if (!instances_[slot].open) continue;
+        know(instances_[slot]);
+        open_.emplace(instances_[slot].key, slot);
+    }
 }
 
 std::vector<StuckExchange> ExchangeDomain::stuck() const {

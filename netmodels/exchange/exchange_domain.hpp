@@ -30,6 +30,7 @@ class ExchangeDomain final : public LogicalProcess {
     void start(Outbox&) override {}
     void handle(Event const& event, Outbox& out) override;
     DigestChain digest() const override;
+    void state(StateStream& stream) override;
 
     DomainId domain() const { return domain_; }
     TransferCounters const& counters() const { return counters_; }
@@ -60,8 +61,10 @@ class ExchangeDomain final : public LogicalProcess {
         InstanceFacts facts;
         std::uint32_t posted = 0, told = 0;
         bool open = false;
+        void state(StateStream& stream) { stream(key, members, bundle_bytes, facts, posted, told, open); }
     };
 
+    void know(Instance& instance) const;
     void post(Event const& event, Outbox& out);
     void begin(std::uint32_t slot, std::uint32_t member, Time now, Outbox& out);
     void send_all(std::uint32_t slot, std::uint32_t source, Time now);

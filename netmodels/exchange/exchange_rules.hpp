@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/records.hpp"
+#include "core/state.hpp"
 #include "netmodels/exchange/exchange.hpp"
 
 #include <algorithm>
@@ -85,11 +86,13 @@ class PairTable {
     void count(ExchangeKey key, std::uint32_t members, std::uint32_t first, std::uint32_t sources, std::uint32_t source,
                std::uint32_t target, std::int64_t payload);
     void emit(ExchangeTraffic const& traffic, TimelineSink& sink) const;
+    void state(StateStream& stream) { stream(groups_); }
 
   private:
     struct Rows {
         std::uint32_t first = 0, members = 0;
         std::vector<PairRow> rows;  // [source - first][target]
+        void state(StateStream& stream) { stream(first, members, rows); }
     };
     std::map<std::uint32_t, Rows> groups_;
 };

@@ -53,6 +53,13 @@ Route ExchangeSite::route(ExchangeKey key, std::uint32_t source, std::uint32_t t
     return setup_.fabric->route(rank_of(key, source), rank_of(key, target));
 }
 
+// What follows from the key.
+void ExchangeSite::know(Instance& instance) const {
+    instance.plan = &setup_.traffic->plan(instance.key.kind);
+    instance.part = (*setup_.layouts)[instance.key.group].part(site_->domain);
+    ORRERY_ENSURE(instance.part != nullptr, "group {} has no pair at site {}", instance.key.group, me_.value());
+}
+
 std::uint32_t ExchangeSite::instance_of(ExchangeKey key) {
     if (auto const it = open_.find(key); it != open_.end()) return it->second;
     auto const free = std::find_if(instances_.begin(), instances_.end(), [](Instance const& i) { return !i.open; });
@@ -65,15 +72,13 @@ std::uint32_t ExchangeSite::instance_of(ExchangeKey key) {
     auto const end = std::max(first, std::min(group_first + members, site_->first_rank.value() + site_->ranks));
     auto& instance = instances_[slot];
     instance = Instance{.key = key,
-                        .plan = &setup_.traffic->plan(key.kind),
-                        .part = (*setup_.layouts)[key.group].part(site_->domain),
                         .first = first - group_first,
                         .peers = std::move(instance.peers),
                         .own = std::move(instance.own),
                         .bundle_bytes = std::move(instance.bundle_bytes),
                         .facts = {},
                         .open = true};
-    ORRERY_ENSURE(instance.part != nullptr, "group {} has no pair at site {}", key.group, me_.value());
+    know(instance);
     instance.peers.assign(members, Peer{});
     instance.own.assign(end - first, Member{});
     instance.bundle_bytes.assign(site_->bundles.size(), 0);
@@ -82,7 +87,7 @@ std::uint32_t ExchangeSite::instance_of(ExchangeKey key) {
         instance.own_participants += senders > 0 ? 1 : 0;
         instance.own[m].awaited = instance.plan->style == ExchangeStyle::push ? senders : 0;
     }
-    setup_.traffic->open(key);
+    setup_.traffic->open(key, me_.value());
     open_.emplace(key, slot);
     return slot;
 }
@@ -318,7 +323,7 @@ void ExchangeSite::close_if_over(std::uint32_t slot, Outbox& out) {
         instance.told < instance.own_participants)
         return;
     send_part(instance, out);
-    setup_.traffic->close(instance.key);
+    setup_.traffic->close(instance.key, me_.value());
     open_.erase(instance.key);
     instance.open = false;
 }
@@ -355,6 +360,18 @@ void ExchangeSite::add_bundle_bytes(std::vector<std::int64_t>& wire, std::vector
     for (auto const& [bundle, carried] : elsewhere_) {
         wire[bundle.index()] += carried.wire;
         payload[bundle.index()] += carried.payload;
+    }
+}
+
+void ExchangeSite::state(StateStream& stream) {
+    stream(flows_, book_, now_, instances_, gathered_, over_, untold_, pair_table_, bundle_bytes_, bundle_payload_,
+           elsewhere_, counters_, digest_, tick_at_, next_tell_, tell_wanted_, collectives_);
+    setup_.traffic->state(me_.value(), stream);
+    if (!stream.restoring()) return;
+    for (std::uint32_t slot = 0; slot < instances_.size(); ++slot) {
+        if (!instances_[slot].open) continue;
+        know(instances_[slot]);
+        open_.emplace(instances_[slot].key, slot);
     }
 }
 

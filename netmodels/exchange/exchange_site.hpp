@@ -43,6 +43,7 @@ class ExchangeSite final : public LogicalProcess {
     void start(Outbox&) override {}
     void handle(Event const& event, Outbox& out) override;
     DigestChain digest() const override;
+    void state(StateStream& stream) override;
 
     SiteId site() const { return me_; }
     TransferCounters const& counters() const { return counters_; }
@@ -84,6 +85,9 @@ class ExchangeSite final : public LogicalProcess {
         std::uint32_t flows = 0;  // being served here
         bool open = false;
 
+        void state(StateStream& stream) {
+            stream(key, first, peers, own, bundle_bytes, facts, posted, begun, told, own_participants, flows, open);
+        }
         bool holds(std::uint32_t member) const { return member - first < own.size(); }
         Member& at(std::uint32_t member) { return own[member - first]; }
         std::uint32_t members() const { return static_cast<std::uint32_t>(peers.size()); }
@@ -101,6 +105,7 @@ class ExchangeSite final : public LogicalProcess {
     };
 
     // The protocol (exchange_site.cpp).
+    void know(Instance& instance) const;
     void post(Event const& event, Outbox& out);
     void open_loop(Instance& instance, std::uint32_t source, std::uint64_t messages, Time loop);
     void begin(std::uint32_t slot, std::uint32_t member, Outbox& out);

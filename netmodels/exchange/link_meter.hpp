@@ -20,6 +20,7 @@ class LinkMeter final : public LinkTraffic {
         load_[link] = load;
     }
     void emit_until(Time now, TimelineSink& sink) override;
+    void state(StateStream& stream) { stream(since_, collected_, load_, finished_); }
 
   private:
     void integrate(std::uint32_t link, Time now);

@@ -4,6 +4,7 @@
 
 #include "core/ids.hpp"
 #include "core/records.hpp"
+#include "core/state.hpp"
 #include "core/units.hpp"
 
 #include <cstdint>
@@ -60,6 +61,8 @@ class TransferEngine {
         std::int64_t memory_bytes = 0;      // held for them
     };
     virtual Figures figures() const { return {}; }
+    // Saves, or restores into an engine made alike, everything since its construction.
+    virtual void state(StateStream& stream) = 0;
 };
 
 // Dense local indices for the bundles of each domain, shared by all engines.

@@ -34,6 +34,9 @@ class Coalescer {
     void settled(Time now, MaxMinKernel const& kernel);
     // The longest wait so far, in millionths of the shortest duration at that moment.
     std::int64_t longest_wait_ppm() const { return longest_wait_ppm_; }
+    void state(StateStream& stream) {
+        stream(shortest_, last_start_, first_finish_, started_, links_, longest_wait_ppm_);
+    }
 
   private:
     struct Started {

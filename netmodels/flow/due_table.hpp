@@ -2,6 +2,7 @@
 // The earliest of many instants, when most of them change at every step.
 #pragma once
 
+#include "core/state.hpp"
 #include "core/units.hpp"
 
 #include <cstdint>
@@ -34,6 +35,7 @@ class DueTable {
     }
     // The earliest instant, of the lowest entry among equals; infinity when there is none.
     Due earliest();
+    void state(StateStream& stream) { stream(when_, kind_, block_, stale_, stale_blocks_); }
     std::size_t memory_bytes() const {
         return when_.capacity() * (sizeof(std::int64_t) + sizeof(Kind)) + block_.capacity() * 13;
     }

@@ -151,6 +151,16 @@ TransferEngine::Figures FlowEngine::figures() const {
             .memory_bytes = static_cast<std::int64_t>(now)};
 }
 
+void FlowEngine::state(StateStream& stream) {
+    if (stream.value(folded_ != nullptr)) {
+        MaxMinKernel::LoadObserver& loads = *this;
+        if (!folded_) folded_ = std::make_unique<FoldedFlows>(loads);
+        stream(*folded_);
+    }
+    stream(kernel_, meter_, coalescer_, slow_start_, next_change_, links_changed_, offers_, transfers_, most_transfers_,
+           shares_, pending_settle_);
+}
+
 void FlowEngine::load_changes(std::uint32_t link, Time now, std::int64_t load) {
     if (link == 0 || link > bundles_.size()) return;  // an engine or the cap of one transfer
     meter_.change(link - 1, now, load);

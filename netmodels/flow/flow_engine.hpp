@@ -35,6 +35,7 @@ class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserv
     LinkTraffic& traffic() override { return meter_; }
     std::vector<std::uint64_t> starved() const override;
     Figures figures() const override;
+    void state(StateStream& stream) override;
     // Whether transfers may be folded: on, unless a test compares with what they give one by one.
     enum class Folds : std::uint8_t { yes, no };
     void allow_folding(Folds folds) { folds_ = folds; }

@@ -99,6 +99,10 @@ std::vector<std::uint64_t> FoldedFlows::starved() const {
     return cookies;
 }
 
+FoldedFlows::FoldedFlows(MaxMinKernel::LoadObserver& loads) : kernel_(std::span<Rate const>{}), loads_(&loads) {
+    kernel_.observe(this);
+}
+
 void FoldedFlows::unfold(Time now, MaxMinKernel& whole) {
     std::vector<MaxMinKernel::Crossing> crossings;
     for (std::uint32_t c = 0; c < number_.size(); ++c) {

@@ -31,6 +31,7 @@ struct OfferedFlows {
         flows.clear();
         links.clear();
     }
+    void state(StateStream& stream) { stream(flows, links); }
 };
 
 class FoldedFlows final : private MaxMinKernel::LoadObserver {
@@ -39,6 +40,12 @@ class FoldedFlows final : private MaxMinKernel::LoadObserver {
     // kernel that owns the links; loads are told in its numbering.
     static std::unique_ptr<FoldedFlows> make(OfferedFlows& offers, MaxMinKernel const& whole,
                                              MaxMinKernel::LoadObserver& loads);
+
+    // Empty, for state() to restore.
+    explicit FoldedFlows(MaxMinKernel::LoadObserver& loads);
+    void state(StateStream& stream) {
+        stream(offers_, kernel_, classes_, number_, first_member_, members_, first_link_member_, link_members_);
+    }
 
     std::uint32_t active_classes() const { return kernel_.active_flows(); }
     MaxMinKernel& kernel() { return kernel_; }

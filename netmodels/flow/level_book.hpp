@@ -61,6 +61,7 @@ class LevelBook {
         return (level > told ? level - told : told - level) > told / parts;
     }
     static constexpr std::int64_t never = -1;  // nothing was told
+    void state(StateStream& stream) { stream(entries_); }
 
   private:
     struct Entry {

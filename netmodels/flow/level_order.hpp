@@ -2,6 +2,8 @@
 // The links in nearly ascending order of their levels, and the marks of those still to be looked at.
 #pragma once
 
+#include "core/state.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -38,6 +40,7 @@ class LevelOrder {
         if (word == 0) groups_[position / 4096] &= ~(std::uint64_t{1} << position / 64 % 64);
     }
     void clear();
+    void state(StateStream& stream) { stream(order_, position_, words_, groups_, misplaced_); }
 
     // Moves a link to where its level puts it, by a few positions at most; no mark may be set. level(link) gives any
     // link's level.

@@ -291,6 +291,13 @@ std::vector<std::uint64_t> MaxMinKernel::starved() const {
     return cookies;
 }
 
+void MaxMinKernel::state(StateStream& stream) {
+    ORRERY_ENSURE(queue_.empty() && slack_.empty() && touched_.empty(), "the state of a kernel within a settle");
+    stream(links_, shares_, queued_, lists_, load_, clock_, next_tag_, clock_time_, heaps_, due_, free_links_);
+    stream(flows_, places_, entry_count_, free_flows_, free_places_, pending_, seeds_, active_flows_, changes_,
+           many_changes_, now_, order_, counters_);
+}
+
 std::size_t MaxMinKernel::memory_bytes() const {
     auto const of = [](auto const& v) { return v.capacity() * sizeof(v[0]); };
     auto const nested = [&of](auto const& lists) {

@@ -113,6 +113,8 @@ class MaxMinKernel {
         std::uint64_t afresh = 0;       // settles that gave up halfway and visited every flow
     };
     Counters const& counters() const { return counters_; }
+    // Links opened and everything under way, for a kernel made with the same capacities. Between two settles.
+    void state(StateStream& stream);
     // Bytes held in its arrays.
     std::size_t memory_bytes() const;
 
@@ -133,6 +135,7 @@ class MaxMinKernel {
     struct EntryList {
         std::vector<Entry> entries;
         std::vector<std::uint32_t> flows;  // of the same slots; apart, since the hot loop does not read it
+        void state(StateStream& stream) { stream(entries, flows); }
     };
     // What the flows of other links read and write: two to a cache line.
     struct Share {

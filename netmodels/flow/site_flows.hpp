@@ -40,6 +40,7 @@ class SiteFlows final : public LinkTraffic, private MaxMinKernel::LoadObserver {
     bool settle(Time now);
     void emit_until(Time now, TimelineSink& sink) override;
     std::vector<std::uint64_t> starved() const { return kernel_.starved(); }
+    void state(StateStream& stream) { stream(kernel_, meter_, far_); }
 
     // Of an own bundle, by its index at this site.
     std::int64_t level(std::uint32_t index) const { return kernel_.level(index + 1); }

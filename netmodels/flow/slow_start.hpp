@@ -23,6 +23,7 @@ class SlowStart {
     // When the next windows double; infinity when none is left.
     Time next() const { return ramps_.empty() ? Time::infinity() : ramps_.front().when; }
     void advance(Time now, MaxMinKernel& kernel);
+    void state(StateStream& stream) { stream(ramps_); }
 
   private:
     struct Ramp {

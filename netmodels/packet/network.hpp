@@ -2,8 +2,10 @@
 // What every packet engine offers: messages in, deliveries out, one window at a time, on one of several processes.
 #pragma once
 
+#include "core/check.hpp"
 #include "core/digest.hpp"
 #include "core/event.hpp"
+#include "core/state.hpp"
 #include "core/window.hpp"
 #include "netmodels/exchange/transfer_engine.hpp"
 #include "netmodels/packet/packet_fabric.hpp"
@@ -102,6 +104,10 @@ class PacketNetwork {
     virtual std::vector<std::uint64_t> starved() const = 0;
     // What keeps them, in sentences: links that drop, a cycle of full buffers. Empty when nothing does.
     virtual std::string diagnosis() const { return {}; }
+    // Saves, or restores into a network made alike, everything since its construction. Between two windows.
+    virtual void state(StateStream&) {
+        throw InputError("checkpoints do not cover the packet model use the flow model");
+    }
 };
 
 }  // namespace orrery

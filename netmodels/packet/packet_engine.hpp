@@ -29,6 +29,10 @@ class PacketEngine final : public TransferEngine {
     void advance(Time now, std::vector<TransferDone>& done) override;
     LinkTraffic& traffic() override { return network_->traffic(); }
     std::vector<std::uint64_t> starved() const override;
+    void state(StateStream& stream) override {
+        network_->state(stream);
+        stream(engines_, transfers_, free_transfers_, ran_until_);
+    }
 
     PacketNetwork const& network() const { return *network_; }
     PacketFabric const& compiled() const { return compiled_; }

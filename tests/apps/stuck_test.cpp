@@ -11,6 +11,7 @@ class Absent final : public LogicalProcess {
     void start(Outbox&) override {}
     void handle(Event const&, Outbox&) override {}
     DigestChain digest() const override { return {}; }
+    void state(StateStream&) override {}
 };
 
 TEST(Stuck, ARunThatCannotFinishEndsAndNamesTheMissingRank) {

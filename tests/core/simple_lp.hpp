@@ -25,6 +25,7 @@ class SimpleLp final : public LogicalProcess {
         handle_(event, out);
     }
     DigestChain digest() const override { return chain_; }
+    void state(StateStream& stream) override { stream(handled, chain_); }
 
     std::vector<Event> handled;
 

@@ -27,8 +27,9 @@ class HandTraffic final : public ExchangeTraffic {
     std::uint32_t members(std::uint32_t) const override { return static_cast<std::uint32_t>(matrix_.size()); }
     RankId first_rank(std::uint32_t) const override { return RankId{first_}; }
     ExchangePlan const& plan(OpKind) const override { return plan_; }
-    void open(ExchangeKey) override { ++opened; }
-    void close(ExchangeKey) override { ++closed; }
+    void open(ExchangeKey, std::uint32_t) override { ++opened; }
+    void close(ExchangeKey, std::uint32_t) override { ++closed; }
+    void state(std::uint32_t, StateStream&) override {}
     void sent_by(ExchangeKey, std::uint32_t source, std::vector<Share>& out) const override {
         out.clear();
         for (std::uint32_t peer = 0; peer < matrix_.size(); ++peer)
@@ -81,6 +82,7 @@ class Poster final : public LogicalProcess {
                      {key.pack(), static_cast<std::uint64_t>(start_.ps()), 0, 0, 0});
     }
     DigestChain digest() const override { return {}; }
+    void state(StateStream& stream) override { stream(done, last_peer_start, parts_done, messages); }
 
     Time done;
     Time last_peer_start;

@@ -46,6 +46,7 @@ class PholdLp final : public LogicalProcess {
         if (state_ % 5 == 0) out.schedule(event.when, 2, {state_});  // at once, sorted behind what waits
     }
     DigestChain digest() const override { return chain_; }
+    void state(StateStream& stream) override { stream(draws_, state_, handled_, chain_); }
     std::int64_t handled() const { return handled_; }
 
   private:

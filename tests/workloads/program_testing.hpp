@@ -49,6 +49,7 @@ class FakeDomain final : public LogicalProcess {
                   static_cast<std::uint64_t>(answer_.messages) << 32 | answer_.active, 0, 0});
     }
     DigestChain digest() const override { return {}; }
+    void state(StateStream& stream) override { stream(posted); }
 
     std::vector<Posted> posted;
 

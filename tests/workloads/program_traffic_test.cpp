@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t ep = 8, tokens = 16, top_k = 4, experts = 32;
 
 struct Bench {
-    explicit Bench(char const* source, std::uint32_t parts = 1, std::uint32_t groups = 2) {
+    explicit Bench(char const* source, std::uint32_t groups = 2) {
         RoutingSetup setup;
         setup.source = source;
         setup.zipf_s = 1.2;
@@ -40,8 +40,7 @@ struct Bench {
                                                               .dispatch = dispatch,
                                                               .combine = combine,
                                                               .moe_layers = {3, 4, 9},
-                                                              .local_parts = std::vector<std::uint32_t>(groups, parts),
-                                                              .counts_loads = std::vector<std::uint8_t>(groups, 1)},
+                                                              .load_counter = std::vector<std::uint32_t>(groups, 0)},
                                          *builder, *placement);
     }
     std::unique_ptr<RoutingSource> routing;
@@ -72,8 +71,8 @@ TEST(MoeTraffic, CombineIsTheTransposeOfDispatch) {
     Bench const bench("zipf");
     auto& traffic = *bench.traffic;
     auto const there = key_of(OpKind::dispatch), back = key_of(OpKind::combine);
-    traffic.open(there);
-    traffic.open(back);
+    traffic.open(there, 0);
+    traffic.open(back, 0);
     std::vector<ExchangeTraffic::Share> sent, received;
     for (std::uint32_t m = 0; m < ep; ++m) {
         std::uint32_t out = 0, in = 0;
@@ -103,26 +102,27 @@ TEST(MoeTraffic, CombineIsTheTransposeOfDispatch) {
 }
 
 TEST(MoeTraffic, AMatrixLivesUntilTheLastPartHasCombined) {
-    Bench const bench("uniform", 2);
+    Bench const bench("uniform");
     auto& traffic = *bench.traffic;
     auto const there = key_of(OpKind::dispatch), back = key_of(OpKind::combine);
-    for (auto const& key : {there, there, back, back}) traffic.open(key);
-    traffic.close(there);
-    traffic.close(there);
-    traffic.close(back);
+    for (auto const& key : {there, back})
+        for (auto const carrier : {0U, 1U}) traffic.open(key, carrier);
+    traffic.close(there, 0);
+    traffic.close(there, 1);
+    traffic.close(back, 0);
     EXPECT_NO_THROW(traffic.received(back, 0));
-    traffic.close(back);
+    traffic.close(back, 1);
     EXPECT_THROW(traffic.received(back, 0), InternalError);
-    EXPECT_THROW(traffic.open(key_of(OpKind::dispatch, 5)), InternalError);  // no MoE layer
+    EXPECT_THROW(traffic.open(key_of(OpKind::dispatch, 5), 0), InternalError);  // no MoE layer
 }
 
 TEST(MoeTraffic, LoadsAreCountedOncePerMessage) {
-    Bench const bench("zipf", 2);
+    Bench const bench("zipf");
     auto& traffic = *bench.traffic;
     for (std::uint32_t group = 0; group < 2; ++group)
         for (std::uint8_t const microbatch : {std::uint8_t{0}, std::uint8_t{1}})
-            for (auto const kind : {OpKind::dispatch, OpKind::dispatch, OpKind::combine, OpKind::combine})
-                traffic.open(key_of(kind, 9, microbatch, group));
+            for (auto const kind : {OpKind::dispatch, OpKind::combine})
+                for (auto const carrier : {1U, 0U}) traffic.open(key_of(kind, 9, microbatch, group), carrier);
     Operations sink;
     traffic.emit_expert_loads(sink);
     std::int64_t sum[2] = {}, per_rank[2][ep] = {};

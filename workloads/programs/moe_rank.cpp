@@ -143,6 +143,11 @@ void MoeRank::record(Stream const& stream, StepOp op, Time end, Time wait, Time 
                 row.microbatch);
 }
 
+void MoeRank::state(StateStream& stream) {
+    stream(compute_, communication_, gated_, dispatched_, expert_done_, layer_done_, messages_, active_, parts_missing_,
+           last_peer_start_, computed_, computed_at_start_, finished_at_, sequence_, digest_);
+}
+
 std::string MoeRank::waiting_for() const {
     auto const layers = plan_->layers().size();
     if (communication_.busy)

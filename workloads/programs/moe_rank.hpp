@@ -26,6 +26,7 @@ class MoeRank final : public LogicalProcess {
     void start(Outbox& out) override;
     void handle(Event const& event, Outbox& out) override;
     DigestChain digest() const override { return digest_; }
+    void state(StateStream& stream) override;
 
     bool finished() const { return compute_.layer == plan_->layers().size() && communication_.layer == compute_.layer; }
     Time finished_at() const { return finished_at_; }

@@ -34,32 +34,57 @@ std::uint32_t MoeTraffic::moe_index(std::uint16_t layer) const {
     return static_cast<std::uint32_t>(at - settings_.moe_layers.begin());
 }
 
-void MoeTraffic::open(ExchangeKey key) {
+void MoeTraffic::open(ExchangeKey key, std::uint32_t carrier) {
+    auto const& matrix = enter(key, carrier).matrix;
+    if (key.kind == OpKind::dispatch && settings_.load_counter[key.group] == carrier) count_loads(key, matrix);
+}
+
+MoeTraffic::Entry& MoeTraffic::enter(ExchangeKey key, std::uint32_t carrier) {
     auto const [it, inserted] = entries_.try_emplace(dispatch_key(key));
-    if (!inserted) return;
-    auto& matrix = it->second.matrix;
+    auto& [matrix, carriers] = it->second;
+    if (std::find(carriers.begin(), carriers.end(), carrier) == carriers.end()) carriers.push_back(carrier);
+    if (!inserted) return it->second;
     if (!spare_.empty()) {
         matrix = std::move(spare_.back());
         spare_.pop_back();
     }
-    auto const layer = moe_index(key.layer);
-    builder_->build(key.group, layer, key.microbatch, matrix);
+    builder_->build(key.group, moe_index(key.layer), key.microbatch, matrix);
     slots_per_rank_ = matrix.slots_per_rank;
-    if (!settings_.counts_loads[key.group]) return;
+    return it->second;
+}
+
+void MoeTraffic::count_loads(ExchangeKey key, RoutingMatrix const& matrix) {
     auto& group_loads = loads_[key.group];
     group_loads.resize(settings_.moe_layers.size());
-    auto& loads = group_loads[layer];
+    auto& loads = group_loads[moe_index(key.layer)];
     loads.resize(matrix.slot_tokens.size(), 0);
     for (std::size_t i = 0; i < loads.size(); ++i) loads[i] += matrix.slot_tokens[i];
 }
 
-void MoeTraffic::close(ExchangeKey key) {
+void MoeTraffic::close(ExchangeKey key, std::uint32_t carrier) {
     if (key.kind != OpKind::combine) return;
     auto const it = entries_.find(dispatch_key(key));
     ORRERY_ENSURE(it != entries_.end(), "combine of group {} closed without traffic", key.group);
-    if (++it->second.combines_closed < settings_.local_parts[key.group]) return;
+    auto& carriers = it->second.carriers;
+    carriers.erase(std::remove(carriers.begin(), carriers.end(), carrier), carriers.end());
+    if (!carriers.empty()) return;
     spare_.push_back(std::move(it->second.matrix));
     entries_.erase(it);
+}
+
+// Matrices are built anew: they are a function of the scenario.
+void MoeTraffic::state(std::uint32_t carrier, StateStream& stream) {
+    std::vector<std::uint64_t> inside;
+    for (auto const& [key, entry] : entries_)
+        if (std::find(entry.carriers.begin(), entry.carriers.end(), carrier) != entry.carriers.end())
+            inside.push_back(key.pack());
+    auto const slots = stream.value(slots_per_rank_);
+    slots_per_rank_ = std::max(slots_per_rank_, slots);
+    stream(inside);
+    if (stream.restoring())
+        for (auto const word : inside) enter(ExchangeKey::unpack(word), carrier);
+    for (std::uint32_t group = 0; group < settings_.groups; ++group)
+        if (settings_.load_counter[group] == carrier) stream(loads_[group]);
 }
 
 MoeTraffic::Entry const& MoeTraffic::entry(ExchangeKey key) const {

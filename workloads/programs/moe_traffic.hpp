@@ -16,17 +16,16 @@ namespace orrery {
 
 class Placement;
 
-// One per process, shared by its domains. A matrix is built when the first exchange of its (group, layer, micro-batch)
-// opens and dropped when the last combine closes, so memory follows what is in flight.
+// One per process, shared by its carriers. A matrix is built when the first carrier opens the dispatch of its (group,
+// layer, micro-batch) and dropped when the last one closes the combine, so memory follows what is in flight.
 class MoeTraffic final : public ExchangeTraffic {
   public:
     struct Settings {
         std::uint32_t ep = 0, groups = 0;
         RankId first_rank;
         ExchangePlan dispatch, combine;
-        std::vector<std::uint16_t> moe_layers;   // model index of every MoE layer simulated, ascending
-        std::vector<std::uint32_t> local_parts;  // per group: how many of its domains this process owns
-        std::vector<std::uint8_t> counts_loads;  // per group: this process reports its expert loads
+        std::vector<std::uint16_t> moe_layers;    // model index of every MoE layer simulated, ascending
+        std::vector<std::uint32_t> load_counter;  // per group: the carrier that counts its expert loads
     };
 
     MoeTraffic(Settings settings, MatrixBuilder const& builder, Placement const& placement);
@@ -38,8 +37,9 @@ class MoeTraffic final : public ExchangeTraffic {
     ExchangePlan const& plan(OpKind kind) const override {
         return kind == OpKind::dispatch ? settings_.dispatch : settings_.combine;
     }
-    void open(ExchangeKey key) override;
-    void close(ExchangeKey key) override;
+    void open(ExchangeKey key, std::uint32_t carrier) override;
+    void close(ExchangeKey key, std::uint32_t carrier) override;
+    void state(std::uint32_t carrier, StateStream& stream) override;
     void sent_by(ExchangeKey key, std::uint32_t source, std::vector<Share>& out) const override;
     void received_by(ExchangeKey key, std::uint32_t target, std::vector<Share>& out) const override;
     std::uint32_t messages(ExchangeKey key, std::uint32_t source, std::uint32_t target) const override;
@@ -58,8 +58,10 @@ class MoeTraffic final : public ExchangeTraffic {
   private:
     struct Entry {
         RoutingMatrix matrix;
-        std::uint32_t combines_closed = 0;
+        std::vector<std::uint32_t> carriers;  // that have opened the dispatch and not closed the combine
     };
+    Entry& enter(ExchangeKey key, std::uint32_t carrier);
+    void count_loads(ExchangeKey key, RoutingMatrix const& matrix);
     Entry const& entry(ExchangeKey key) const;
     std::uint32_t moe_index(std::uint16_t layer) const;
 
