@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one program: parses the command line and turns every failure into one sentence and an exit code.
 #include "apps/commands/command.hpp"
+#include "apps/commands/launch_options.hpp"
 #include "core/check.hpp"
-#include "io/scenario/quantity.hpp"
 #include "io/timeline/hdf5.hpp"
 #include "orrery_version.hpp"
 
@@ -23,7 +23,9 @@ Examples:
   orrery run SCENARIO --set workload.ep=64 --set network.model=analytic --out results/ep64
   orrery check SCENARIO --processes 8
   orrery compare-models scenarios/single_switch_ep8.yaml
-  mpirun -n 4 orrery run SCENARIO --out results/four
+  mpirun -n 4 orrery run SCENARIO --out results/four --walltime 3600s
+  mpirun -n 6 orrery resume results/four
+  orrery recover results/four
   orrery verify
 Exit codes: 0 complete, 1 internal error, 2 bad input, 3 the workload cannot finish,
             4 stopped by a limit or signal, 5 out of the memory limit.
@@ -32,17 +34,11 @@ Exit codes: 0 complete, 1 internal error, 2 bad input, 3 the workload cannot fin
 struct Arguments {
     RunArguments run;
     CheckArguments check;
+    RecoverArguments recover;
     ScenarioArguments compare;
-    std::string until, memory_limit, walltime;
+    ResumeArguments resume;
+    LaunchOptions run_options, resume_options;
 };
-
-std::int64_t parse(std::string const& option, std::string const& text, quantity::Dimension dimension,
-                   char const* like) {
-    auto const parsed = quantity::parse_integer(dimension, text, like);
-    ORRERY_VALIDATE(static_cast<bool>(parsed) && *parsed.value > 0, "{} {} ({}) {}", option, text,
-                    parsed ? "must be positive" : parsed.refusal.reason, parsed ? "" : parsed.refusal.fix);
-    return *parsed.value;
-}
 
 void add_scenario(CLI::App* command, ScenarioArguments& input) {
     command->add_option("SCENARIO", input.scenario, "Scenario file (YAML)")->required();
@@ -56,14 +52,14 @@ void add_run(CLI::App& app, Arguments& a) {
     add_scenario(run, a.run.input);
     run->add_option("--out", a.run.out, "Directory of the results (default: SCENARIO's name with .out)");
     run->add_flag("--force", a.run.force, "Replace the results of an earlier run in --out");
-    run->add_flag("--quiet", a.run.quiet, "Print nothing but errors");
-    run->add_flag("--progress", a.run.progress, "Progress lines even when stderr is not a terminal");
-    run->add_option("--partition", a.run.partition, "blocks, metis, round_robin or random; never changes a result");
-    run->add_option("--window", a.run.window, "Window width, at most the lookahead; never changes a result");
-    run->add_option("--until", a.until, "Stop at this simulated time, e.g. 10ms");
-    run->add_option("--walltime", a.walltime, "Stop after this wall-clock time, e.g. 600s");
-    run->add_option("--max-events", a.run.limits.max_events, "Stop after this many events");
-    run->add_option("--memory-limit", a.memory_limit, "Stop when a process exceeds its equal share of it, e.g. 4GiB");
+    a.run_options.add_to(*run, a.run);
+}
+
+void add_resume(CLI::App& app, Arguments& a) {
+    auto* resume =
+        app.add_subcommand("resume", "Go on with a run that was stopped or killed, on any number of processes");
+    resume->add_option("DIR", a.resume.run, "Directory of the run")->required();
+    a.resume_options.add_to(*resume, a.resume);
 }
 
 void add_check(CLI::App& app, Arguments& a) {
@@ -75,17 +71,26 @@ void add_check(CLI::App& app, Arguments& a) {
     check->add_flag("--links", a.check.links, "List the names of all links (for fabric.degrade)");
 }
 
-ExitCode dispatch(World const& world, CLI::App const& app, Arguments& a) {
+void add_recover(CLI::App& app, Arguments& a) {
+    auto* recover =
+        app.add_subcommand("recover", "Make one finished file of what a killed run left, or of a run that goes on");
+    recover->add_option("DIR", a.recover.directory, "The --out directory of the run; it is only read")->required();
+    recover->add_option("--out", a.recover.out, "The file to write (default: DIR/recovered.h5)");
+    recover->add_flag("--force", a.recover.force, "Replace that file");
+}
+
+ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {
     if (app.got_subcommand("run")) {
-        using quantity::Dimension;
-        if (!a.until.empty()) a.run.limits.until = Time::from_ps(parse("--until", a.until, Dimension::time, "10ms"));
-        if (!a.walltime.empty())
-            a.run.limits.walltime_s =
-                static_cast<double>(parse("--walltime", a.walltime, Dimension::time, "600s")) * 1e-12;
-        if (!a.memory_limit.empty())
-            a.run.limits.memory_bytes = parse("--memory-limit", a.memory_limit, Dimension::size, "4GiB");
+        a.run_options.apply(a.run);
+        world.set_hang_limit(a.run.hang_limit_s);
         return run_command(world, a.run);
     }
+    if (app.got_subcommand("resume")) {
+        a.resume_options.apply(a.resume);
+        world.set_hang_limit(a.resume.hang_limit_s);
+        return resume_command(world, a.resume);
+    }
+    if (app.got_subcommand("recover")) return recover_command(world, a.recover);
     if (app.got_subcommand("check")) return check_command(world, a.check);
     if (app.got_subcommand("compare-models")) return compare_models_command(world, a.compare);
     if (app.got_subcommand("verify")) return verify_command(world);
@@ -93,7 +98,7 @@ ExitCode dispatch(World const& world, CLI::App const& app, Arguments& a) {
     return reference_command(world);
 }
 
-ExitCode guarded(World const& world, CLI::App const& app, Arguments& a) {
+ExitCode guarded(World& world, CLI::App const& app, Arguments& a) {
     auto const fail = [&](ExitCode code, char const* what) {
         if (world.root()) fmt::print(stderr, "{}\n", what);
         return code;
@@ -120,7 +125,9 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", fmt::format("orrery {} ({}, {})", version_text, commit_text, build_text));
     Arguments arguments;
     add_run(app, arguments);
+    add_resume(app, arguments);
     add_check(app, arguments);
+    add_recover(app, arguments);
     add_scenario(
         app.add_subcommand("compare-models", "Simulate a scenario with the flow and the packet model; show both"),
         arguments.compare);
@@ -128,7 +135,8 @@ int main(int argc, char** argv) {
     app.add_subcommand("doctor", "Check MPI, HDF5, scratch space and cores");
     app.add_subcommand("reference", "Print the scenario reference (docs/scenario.md)");
     for (int i = 0; i < argc; ++i) arguments.run.command_line += fmt::format("{}{}", i == 0 ? "" : " ", argv[i]);
-    World const world(argc, argv);
+    arguments.resume.command_line = arguments.run.command_line;
+    World world(argc, argv);
     try {
         app.parse(argc, argv);
     } catch (CLI::ParseError const& error) {

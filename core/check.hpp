@@ -15,6 +15,12 @@ class InputError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// A file cannot be read or written (exit code 2 as well). Unlike other bad input it may come halfway through a run, so
+// what was written before is kept.
+class StorageError : public InputError {
+    using InputError::InputError;
+};
+
 // The simulated workload cannot finish: deadlock, or a flow on a dead link (exit code 3).
 class IncompleteError : public std::runtime_error {
     using std::runtime_error::runtime_error;

@@ -22,6 +22,7 @@ inline constexpr std::uint32_t memory = 4;       // the memory limit was reached
 inline constexpr std::uint32_t error = 8;        // an LP or the hook threw; set by the window loop only
 inline constexpr std::uint32_t checkpoint = 16;  // the loop goes on; WindowHook::agreed sees it
 inline constexpr std::uint32_t status = 32;      // the loop goes on; WindowHook::agreed sees it
+inline constexpr std::uint32_t heartbeat = 64;   // the loop goes on; WindowHook::agreed sees it
 inline constexpr std::uint32_t leaving = stop | walltime | memory | error;
 }  // namespace window_flag
 
@@ -49,7 +50,7 @@ static_assert(std::is_trivially_copyable_v<WindowReport> && sizeof(WindowReport)
 // Why a process cannot go on. Of several in one window the earliest in (when, lp) is reported, which is the same one
 // for every number of processes.
 struct Failure {
-    enum class Kind : std::uint32_t { none, input, incomplete, memory, internal };
+    enum class Kind : std::uint32_t { none, input, storage, incomplete, memory, internal };
     Kind kind = Kind::none;
     Time when = Time::infinity();
     LpId lp;

@@ -35,6 +35,8 @@ Failure describe_current_exception(Time when, LpId lp) {
     using Kind = Failure::Kind;
     try {
         throw;
+    } catch (StorageError const& error) {
+        return {Kind::storage, when, lp, error.what()};
     } catch (InputError const& error) {
         return {Kind::input, when, lp, error.what()};
     } catch (IncompleteError const& error) {
@@ -52,6 +54,8 @@ void raise(Failure const& failure) {
     switch (failure.kind) {
         case Failure::Kind::input:
             throw InputError(failure.message);
+        case Failure::Kind::storage:
+            throw StorageError(failure.message);
         case Failure::Kind::incomplete:
             throw IncompleteError(failure.message);
         case Failure::Kind::memory:

@@ -8,6 +8,7 @@
 #include "core/window.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct WindowOptions {
     Time width;                              // of a window, at most the lookahead; zero: the lookahead
     Time until = Time::infinity();           // events at or after it are not handled
     std::int64_t stuck_limit = 100'000'000;  // events of one LP at one instant before the run is called stuck
+    std::function<std::string(LpId)> name;   // of an LP, for people; may be empty
 };
 
 // What the hook sees, once per window on every process.
@@ -34,6 +36,8 @@ struct WindowStatus {
     std::int64_t events = 0;        // handled so far by all processes, this window not yet included
     std::int64_t local_events = 0;  // handled so far by this process
     std::int64_t pending = 0;       // events that this process holds
+    double busy_seconds = 0;        // of this process so far, as in RunOutcome
+    double sync_seconds = 0;
 };
 
 // How far all processes have come together: what a run that goes on continues to count from.

@@ -226,8 +226,8 @@ template <class Order>
 void BasicWindowLoop<Order>::ask_hook(Window const& window) {
     if (!hook_ || failure_.kind != Failure::Kind::none) return;
     try {
-        auto const request =
-            hook_->at_window({window, all_, outcome_.windows, outcome_.events, outcome_.local_events, queue_.size()});
+        auto const request = hook_->at_window({window, all_, outcome_.windows, outcome_.events, outcome_.local_events,
+                                               queue_.size(), outcome_.busy_seconds, outcome_.sync_seconds});
         mine_.flags |= request.flags & ~window_flag::error;
         mine_.load = request.load;
     } catch (...) {
@@ -256,9 +256,11 @@ void BasicWindowLoop<Order>::note_failure(Time when, LpId lp) {
 
 template <class Order>
 void BasicWindowLoop<Order>::raise_stuck(Event const& event) const {
-    throw InternalError(
-        fmt::format("LP {} does not let time pass: more than {} events at {} ps (the last of kind {} from LP {})",
-                    event.target.value(), options_.stuck_limit, event.when.ps(), event.kind, event.source.value()));
+    auto const name = [&](LpId lp) { return options_.name ? options_.name(lp) : fmt::format("LP {}", lp.value()); };
+    throw IncompleteError(
+        fmt::format("simulated time does not advance: {} has handled more than {} events at {} ps (the last of kind {} "
+                    "from {}) and waits for time to pass",
+                    name(event.target), options_.stuck_limit, event.when.ps(), event.kind, name(event.source)));
 }
 
 }  // namespace orrery

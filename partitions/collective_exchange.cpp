@@ -27,7 +27,7 @@ extern "C" void combine_reports(void* in, void* inout, int* length, MPI_Datatype
 
 }  // namespace
 
-CollectiveExchange::CollectiveExchange(MPI_Comm comm) : wait_(comm) {
+CollectiveExchange::CollectiveExchange(MPI_Comm comm, double hang_limit_s) : wait_(comm, hang_limit_s) {
     MPI_Comm_dup(comm, &comm_);
     int index = 0, count = 1;
     MPI_Comm_rank(comm_, &index);

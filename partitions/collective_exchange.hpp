@@ -15,7 +15,8 @@ namespace orrery {
 // integer per pair, then events between the pairs that have any.
 class CollectiveExchange final : public Exchange {
   public:
-    explicit CollectiveExchange(MPI_Comm comm);  // collective; duplicates the communicator
+    explicit CollectiveExchange(MPI_Comm comm,
+                                double hang_limit_s = default_hang_limit_s);  // collective; duplicates the communicator
     ~CollectiveExchange() override;
     CollectiveExchange(CollectiveExchange const&) = delete;
     CollectiveExchange& operator=(CollectiveExchange const&) = delete;

@@ -14,7 +14,7 @@ constexpr int message_tag = 1, overflow_tag = 2;
 
 }  // namespace
 
-FusedExchange::FusedExchange(MPI_Comm comm) : wait_(comm) {
+FusedExchange::FusedExchange(MPI_Comm comm, double hang_limit_s) : wait_(comm, hang_limit_s) {
     MPI_Comm_dup(comm, &comm_);
     int index = 0, count = 1;
     MPI_Comm_rank(comm_, &index);
@@ -26,6 +26,7 @@ FusedExchange::FusedExchange(MPI_Comm comm) : wait_(comm) {
     for (std::size_t i = 0; i < peers_.size(); ++i) {
         auto& peer = peers_[i];
         peer.process = (index + 1 + static_cast<int>(i)) % count;  // not everybody to process 0 first
+        peer_processes_.push_back(peer.process);
         MPI_Recv_init(&peer.in, sizeof(Message), MPI_BYTE, peer.process, message_tag, comm_, &receives_[i]);
     }
 }
@@ -69,7 +70,7 @@ void FusedExchange::post(WindowReport const& mine, std::vector<std::vector<Event
 }
 
 void FusedExchange::collect(WindowReport& all, std::vector<Event>& arrivals, Failure& failure) {
-    wait_(receives_);
+    wait_(receives_, peer_processes_);
     posted_ = false;
     all = mine_;
     auto total = arrivals.size();

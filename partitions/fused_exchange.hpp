@@ -17,7 +17,8 @@ namespace orrery {
 // the first one has told. Receives are persistent; no collective is called while all goes well.
 class FusedExchange final : public Exchange {
   public:
-    explicit FusedExchange(MPI_Comm comm);  // collective; duplicates the communicator
+    explicit FusedExchange(MPI_Comm comm,
+                           double hang_limit_s = default_hang_limit_s);  // collective; duplicates the communicator
     ~FusedExchange() override;
     FusedExchange(FusedExchange const&) = delete;
     FusedExchange& operator=(FusedExchange const&) = delete;
@@ -45,6 +46,7 @@ class FusedExchange final : public Exchange {
     MPI_Comm comm_ = MPI_COMM_NULL;
     std::uint32_t index_ = 0, count_ = 1;
     std::vector<Peer> peers_;
+    std::vector<int> peer_processes_;    // for messages
     std::vector<MPI_Request> receives_;  // persistent, one per peer
     std::vector<MPI_Request> sends_, overflow_receives_;
     PatientWait wait_;

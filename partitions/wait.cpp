@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partitions/wait.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
 #include <sched.h>
 #include <unistd.h>
 
@@ -10,6 +16,7 @@ namespace {
 constexpr int spins_with_a_core = 2'000;  // about 100 to 200 us of MPI_Testall
 constexpr int yields = 100;
 constexpr useconds_t sleep_us = 20;
+constexpr int sleeps_per_look = 512;  // at the clock: every 20 to 50 ms
 
 int usable_cores() {
     cpu_set_t set;
@@ -19,7 +26,7 @@ int usable_cores() {
 
 }  // namespace
 
-PatientWait::PatientWait(MPI_Comm comm) {
+PatientWait::PatientWait(MPI_Comm comm, double hang_limit_s) : comm_(comm), hang_limit_s_(hang_limit_s) {
     MPI_Comm here = MPI_COMM_NULL;
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
     int neighbours = 1;
@@ -31,18 +38,46 @@ PatientWait::PatientWait(MPI_Comm comm) {
     spins_ = neighbours <= cores ? spins_with_a_core : 1;
 }
 
-void PatientWait::operator()(std::vector<MPI_Request>& requests) const {
+void PatientWait::operator()(std::vector<MPI_Request>& requests, std::span<int const> peers) const {
     if (requests.empty()) return;
-    int done = 0;
-    for (int attempt = 0;; ++attempt) {
+    auto const arrived = [&requests] {
+        int done = 0;
         MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
-        if (done) return;
-        if (attempt < spins_) continue;
-        if (attempt < spins_ + yields)
-            sched_yield();
-        else
-            usleep(sleep_us);
+        return done != 0;
+    };
+    for (int attempt = 0; attempt < spins_ + yields; ++attempt) {
+        if (arrived()) return;
+        if (attempt >= spins_) sched_yield();
     }
+    auto const start = std::chrono::steady_clock::now();
+    double warn_at = hang_limit_s_ / 10;
+    for (std::int64_t sleeps = 1; !arrived(); ++sleeps) {
+        usleep(sleep_us);
+        if (sleeps % sleeps_per_look != 0) continue;
+        auto const waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        if (waited < warn_at) continue;
+        bool const gives_up = waited >= hang_limit_s_;
+        fmt::print(stderr, "orrery: {} for {:.3g} s{}\n", awaited(requests, peers), waited,
+                   gives_up ? " (it died or hangs, see --hang-limit): ending all processes" : "");
+        std::fflush(stderr);
+        if (gives_up) MPI_Abort(comm_, 1);
+        warn_at = hang_limit_s_;
+    }
+}
+
+std::string PatientWait::awaited(std::vector<MPI_Request> const& requests, std::span<int const> peers) const {
+    int index = 0, count = 1;
+    MPI_Comm_rank(comm_, &index);
+    MPI_Comm_size(comm_, &count);
+    std::vector<int> missing;
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+        int here = 0;
+        MPI_Request_get_status(requests[i], &here, MPI_STATUS_IGNORE);
+        if (!here) missing.push_back(peers[i]);
+    }
+    auto const whom =
+        missing.empty() ? std::string{"some other process"} : fmt::format("process {}", fmt::join(missing, ", "));
+    return fmt::format("process {} of {} has heard nothing from {}", index, count, whom);
 }
 
 }  // namespace orrery

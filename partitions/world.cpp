@@ -2,6 +2,7 @@
 #include "partitions/world.hpp"
 
 #include "core/check.hpp"
+#include "partitions/wait.hpp"
 
 #include <boost/mpi.hpp>
 #include <fmt/format.h>
@@ -39,6 +40,17 @@ struct World::State {
     State(int& argc, char**& argv) : environment(argc, argv, bmpi::threading::funneled) {}
     bmpi::environment environment;
     bmpi::communicator all;
+    PatientWait wait{MPI_COMM_WORLD};
+
+    // Before a collective: until all processes have come to it. Patiently, because it may be a long file that one of
+    // them writes, and with an end, because it may never come.
+    bmpi::communicator const& assembled() const {
+        if (all.size() == 1) return all;
+        std::vector<MPI_Request> request(1);
+        MPI_Ibarrier(all, request.data());
+        wait(request);
+        return all;
+    }
 };
 
 World::World(int& argc, char**& argv) {
@@ -52,36 +64,53 @@ World::World(int& argc, char**& argv) {
 
 World::~World() = default;
 
+void World::set_hang_limit(double seconds) {
+    state_->wait.set_limit(seconds);
+}
+double World::hang_limit_s() const {
+    return state_->wait.limit_s();
+}
+
 void World::barrier() const {
-    state_->all.barrier();
+    state_->assembled();
 }
 
 std::vector<std::string> World::gather(std::string const& mine) const {
     std::vector<std::string> texts;
     if (root())
-        bmpi::gather(state_->all, mine, texts, 0);
+        bmpi::gather(state_->assembled(), mine, texts, 0);
     else
-        bmpi::gather(state_->all, mine, 0);
+        bmpi::gather(state_->assembled(), mine, 0);
     return texts;
+}
+
+std::vector<std::int64_t> World::gather(std::vector<std::int64_t> const& mine) const {
+    std::vector<std::int64_t> words;
+    auto const size = static_cast<int>(mine.size());
+    if (root())
+        bmpi::gather(state_->assembled(), mine.data(), size, words, 0);
+    else
+        bmpi::gather(state_->assembled(), mine.data(), size, 0);
+    return words;
 }
 
 std::string World::broadcast(std::string const& mine) const {
     auto text = mine;
-    bmpi::broadcast(state_->all, text, 0);
+    bmpi::broadcast(state_->assembled(), text, 0);
     return text;
 }
 
 std::vector<std::int64_t> World::sum(std::vector<std::int64_t> const& mine) const {
-    return reduced(state_->all, mine, std::plus<std::int64_t>());
+    return reduced(state_->assembled(), mine, std::plus<std::int64_t>());
 }
 std::vector<std::int64_t> World::max(std::vector<std::int64_t> const& mine) const {
-    return reduced(state_->all, mine, bmpi::maximum<std::int64_t>());
+    return reduced(state_->assembled(), mine, bmpi::maximum<std::int64_t>());
 }
 std::vector<std::int64_t> World::min(std::vector<std::int64_t> const& mine) const {
-    return reduced(state_->all, mine, bmpi::minimum<std::int64_t>());
+    return reduced(state_->assembled(), mine, bmpi::minimum<std::int64_t>());
 }
 std::vector<std::uint64_t> World::sum(std::vector<std::uint64_t> const& mine) const {
-    return reduced(state_->all, mine, std::plus<std::uint64_t>());
+    return reduced(state_->assembled(), mine, std::plus<std::uint64_t>());
 }
 std::int64_t World::sum(std::int64_t mine) const {
     return sum(std::vector{mine})[0];
@@ -93,7 +122,7 @@ std::int64_t World::min(std::int64_t mine) const {
     return min(std::vector{mine})[0];
 }
 double World::max_of(double mine) const {
-    return bmpi::all_reduce(state_->all, mine, bmpi::maximum<double>());
+    return bmpi::all_reduce(state_->assembled(), mine, bmpi::maximum<double>());
 }
 
 void World::abort(std::string const& message, int exit_code) const {

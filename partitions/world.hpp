@@ -23,9 +23,15 @@ class World {
     std::uint32_t count() const { return count_; }
     bool root() const { return index_ == 0; }
 
+    // How long a collective or an exchange made from here on waits for other processes (partitions/wait.hpp).
+    void set_hang_limit(double seconds);
+    double hang_limit_s() const;
+
     void barrier() const;
     // On process 0 the texts of all processes in order; elsewhere empty.
     std::vector<std::string> gather(std::string const& mine) const;
+    // On process 0 the words of all processes, in order, end to end (equally many each); elsewhere empty.
+    std::vector<std::int64_t> gather(std::vector<std::int64_t> const& mine) const;
     // The text of process 0, everywhere.
     std::string broadcast(std::string const& mine) const;
     // Element by element over processes; arrays of equal length everywhere; the result is on every process.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // orrery check: what a scenario means, without simulating it.
 #include "apps/commands/command.hpp"
+#include "apps/run/efficiency.hpp"
 #include "apps/run/job.hpp"
+#include "io/timeline/part_writer.hpp"
 #include "workloads/operators/operator.hpp"
 
 #include <fmt/format.h>
@@ -50,8 +52,27 @@ void print_partition(Job const& job, CheckArguments const& arguments) {
     PartitionOptions const options{
         .method = arguments.partition, .processes = arguments.processes, .seed = job.scenario().seed()};
     auto const partition = make_partition(job.graph(), options, [&](LpId lp) { return job.lp_name(lp); });
-    fmt::print("\n# partition over {} process{}\n{}\nlookahead of the model: {}\n", arguments.processes,
-               arguments.processes == 1 ? "" : "es", partition.report.text, job.lookahead_reason());
+    fmt::print("\n# partition over {} process{}\n{}\nlookahead of the model: {}\nadvice: {}\n", arguments.processes,
+               arguments.processes == 1 ? "" : "es", partition.report.text, job.lookahead_reason(),
+               predicted_advice(job));
+}
+
+// What the timeline holds in memory. Rows of operations, collectives and link bins leave it while the run goes on.
+void print_streaming(Job const& job) {
+    auto const detail = detail_named(job.scenario().output().detail());
+    fmt::print("\n# streaming\nrows in memory: at most {} per process, however many there are\n",
+               bytes_text(PartWriter::memory_bytes(detail)));
+    auto const ranks = static_cast<std::int64_t>(job.ranks());
+    auto const loads = ranks * job.placement().slots_per_rank() * job.plan().moe_layers();
+    if (detail >= timeline_table(TableId::expert_loads).least_detail)
+        fmt::print("at the end only: {} rows of expert loads; {} of counters in all processes\n", loads,
+                   bytes_text(loads * static_cast<std::int64_t>(sizeof(ExpertLoadRow::tokens))));
+    if (detail < timeline_table(TableId::pairs).least_detail) return;
+    std::int64_t counters = ranks * job.ep();  // once more when they are put in order
+    for (auto const& layout : job.layouts())
+        counters += static_cast<std::int64_t>(layout.parts().size()) * job.ep() * job.ep();
+    fmt::print("at the end only: up to {} rows of pairs; up to {} of counters in all processes\n",
+               ranks * (job.ep() - 1), bytes_text(counters * static_cast<std::int64_t>(sizeof(PairRow))));
 }
 
 }  // namespace
@@ -82,6 +103,7 @@ ExitCode check_command(World const& world, CheckArguments const& arguments) {
             "links x {} B = {}\n",
             estimate.flows_at_once, estimate.flow_bytes, estimate.flow_links, estimate.flow_link_bytes,
             bytes_text(estimate.solver_bytes()));
+    print_streaming(job);
     for (auto const& text : job.loaded().ignored) fmt::print("ignored: {}\n", text);
     for (auto const& text : job.warnings()) fmt::print("warning: {}\n", text);
     return ExitCode::complete;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/exit_codes.hpp"
-#include "apps/run/limits.hpp"
+#include "apps/run/leg.hpp"
 #include "partitions/world.hpp"
 
 #include <cstdint>
@@ -18,19 +18,24 @@ struct ScenarioArguments {
     std::vector<std::string> sets;
 };
 
-struct RunArguments {
+struct RunArguments : LaunchArguments {
     ScenarioArguments input;
     std::filesystem::path out;  // empty: NAME.out beside the current directory
     bool force = false;         // replace the result of an earlier run
-    bool quiet = false;         // no screen
-    bool progress = false;      // progress lines although stderr is no terminal
-    std::string partition = "blocks";
-    std::string window;  // a time; empty: the lookahead
-    RunLimits limits;
-    std::string command_line;
 };
-
 ExitCode run_command(World const& world, RunArguments const& arguments);
+
+struct ResumeArguments : LaunchArguments {
+    std::filesystem::path run;  // the directory of a run
+};
+ExitCode resume_command(World const& world, ResumeArguments const& arguments);
+
+struct RecoverArguments {
+    std::filesystem::path directory;
+    std::filesystem::path out;  // empty: recovered.h5 in the directory
+    bool force = false;         // replace an earlier recovery
+};
+ExitCode recover_command(World const& world, RecoverArguments const& arguments);
 
 struct CheckArguments {
     ScenarioArguments input;

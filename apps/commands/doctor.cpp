@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // orrery doctor: does this machine have what a run needs? Takes about a second.
 #include "apps/commands/command.hpp"
-#include "io/timeline/part.hpp"
+#include "io/timeline/part_reader.hpp"
+#include "io/timeline/part_writer.hpp"
 
 #include <fmt/format.h>
 
@@ -60,10 +61,10 @@ Finding check_hdf5(fs::path const& scratch) {
     auto const directory = scratch / fmt::format("orrery-doctor-{}", getpid());
     try {
         fs::create_directories(directory);
-        PartWriter part(directory, 0, Detail::full);
+        PartWriter part({.directory = directory});
         part.add(OperationRow{.start = {}, .end = Time::from_ps(5)});
         part.close();
-        auto const rows = PartReader(part.path(), hdf5::ReadMode::closed).rows(TableId::operations);
+        auto const rows = PartReader({part.path()}).rows(TableId::operations);
         fs::remove_all(directory);
         return {rows == 1, fmt::format("HDF5 wrote and read {} row in {}", rows, directory.string())};
     } catch (std::exception const& error) {

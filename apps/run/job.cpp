@@ -303,6 +303,11 @@ Time Job::site_epoch() const {
     return sites_->notice();
 }
 
+// Sites tell each other of an end before it is a row, and look at finishes once per epoch, which is a notice.
+Time Job::row_delay() const {
+    return sites_ && sites_->notice() != Time::infinity() ? 3 * sites_->notice() : Time{};
+}
+
 std::string Job::network_text() const {
     auto const& model = scenario().network().model();
     if (model == "analytic") return model;

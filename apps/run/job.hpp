@@ -72,6 +72,8 @@ class Job {
     // Zero: sites share at every start, finish and notice; otherwise at multiples of it.
     Time site_epoch() const;
     std::string const& solvers_text() const { return solvers_text_; }
+    // How much simulated time passes at most between the time of a row and the moment at which it is written.
+    Time row_delay() const;
     // "flow, exact shares, one solver per plane": for people.
     std::string network_text() const;
 

@@ -3,7 +3,19 @@
 
 #include <sys/resource.h>
 
+#include <chrono>
+
 namespace orrery {
+namespace {
+
+// Initialised before main(): the time that MPI takes to start counts.
+auto const program_start = std::chrono::steady_clock::now();
+
+}  // namespace
+
+double program_seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - program_start).count();
+}
 
 double cpu_seconds() {
     rusage usage{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/run/report.hpp"
 
+#include "apps/run/efficiency.hpp"
 #include "orrery_version.hpp"
 #include "workloads/operators/operator.hpp"
 
@@ -178,8 +179,15 @@ std::vector<std::string> ignored(Job const& job, std::vector<std::int64_t> const
     return list;
 }
 
-FabricTables tables(Job const& job, std::vector<std::int64_t> const& bytes, std::vector<std::int64_t> const& payload,
-                    Time span) {
+std::string host_name() {
+    std::array<char, 256> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+}  // namespace
+
+FabricTables fabric_tables(Job const& job) {
     FabricTables tables;
     auto const& fabric = job.fabric();
     for (auto const& link_class : fabric.link_classes()) tables.class_names.push_back(link_class.name);
@@ -193,20 +201,11 @@ FabricTables tables(Job const& job, std::vector<std::int64_t> const& bytes, std:
         table.latency.push_back(bundle.latency);
         table.members.push_back(bundle.member_count);
     }
-    table.wire_bytes = bytes;
-    table.payload_bytes = payload;
     tables.bundle_name = [&fabric](std::uint32_t b) { return fabric.bundle_name(BundleId{b}); };
-    tables.span = span;
     return tables;
 }
 
-std::string host_name() {
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    return name.data();
-}
-
-Manifest manifest(Job const& job, RunFacts const& facts, std::string const& digest) {
+Manifest make_manifest(Job const& job, std::string const& command) {
     Manifest manifest;
     manifest.manifest = {{"scenario", resolved_text(job.loaded())},
                          {"canonical", canonical_text(job.scenario())},
@@ -218,16 +217,13 @@ Manifest manifest(Job const& job, RunFacts const& facts, std::string const& dige
                          {"placement", job.placement().describe()},
                          {"flow_sharing", job.sharing_text()},
                          {"flow_solvers", job.solvers_text()},
-                         {"link_bin_ps", job.scenario().output().link_bin()},
-                         {"digest", digest}};
-    manifest.run = {{"command", facts.command}, {"host", host_name()}};
+                         {"link_bin_ps", job.scenario().output().link_bin()}};
+    manifest.run = {{"command", command}, {"host", host_name()}};
     return manifest;
 }
 
-}  // namespace
-
-Report make_report(World const& world, Job const& job, Simulation& simulation, RunOutcome const& outcome,
-                   RunFacts const& facts) {
+Report make_report(World const& world, Job const& job, Partition const& partition, Simulation& simulation,
+                   RunOutcome const& outcome, RunFacts const& facts) {
     auto const share = simulation.share();
     auto const words = world.sum(std::vector<std::uint64_t>{share.digest.low, share.digest.high});
     Digest const digest{words[0], words[1]};
@@ -253,8 +249,8 @@ Report make_report(World const& world, Job const& job, Simulation& simulation, R
     summary.processes = world.count();
     summary.simulated_time_s = outcome.last.seconds();
     summary.step_time_s = finish.seconds();
-    summary.wall_s = facts.wall_s;
-    summary.cpu_s = static_cast<double>(sums[8]) * 1e-6;
+    summary.wall_s = facts.earlier_wall_s + facts.wall_s;
+    summary.cpu_s = facts.earlier_cpu_s + static_cast<double>(sums[8]) * 1e-6;
     summary.peak_rss_bytes = sums[7];
     summary.events = outcome.events;
     summary.flows = sums[0];
@@ -271,10 +267,16 @@ Report make_report(World const& world, Job const& job, Simulation& simulation, R
     if (sums[6] > 0)
         summary.imbalance = {static_cast<double>(sums[4]) / static_cast<double>(sums[6]) * 1e-6,
                              static_cast<double>(sums[5]) / static_cast<double>(sums[6]) * 1e-6};
+    auto const processes = ProcessStatus::from_words(world.gather(simulation.status().words()));
+    if (world.root()) summary.parallel = efficiency(job, partition, outcome, processes);
     summary.ignored = ignored(job, bytes);
     summary.warnings = job.warnings();
-    report.tables = tables(job, bytes, payload, outcome.last);
-    report.manifest = manifest(job, facts, summary.digest);
+    report.tables = fabric_tables(job);
+    report.tables.bundles.wire_bytes = bytes;
+    report.tables.bundles.payload_bytes = payload;
+    report.tables.span = outcome.last;
+    report.manifest = make_manifest(job, facts.command);
+    report.manifest.manifest.push_back({"digest", summary.digest});
     add_to_manifest(report.manifest, summary);
     return report;
 }

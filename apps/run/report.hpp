@@ -23,10 +23,15 @@ struct Report {
 struct RunFacts {
     std::string command;
     double wall_s = 0;
+    double earlier_wall_s = 0, earlier_cpu_s = 0;  // of the legs before
 };
 
+// What is known before the first event: no digest, no bytes on links.
+FabricTables fabric_tables(Job const& job);
+Manifest make_manifest(Job const& job, std::string const& command);
+
 // Collective.
-Report make_report(World const& world, Job const& job, Simulation& simulation, RunOutcome const& outcome,
-                   RunFacts const& facts);
+Report make_report(World const& world, Job const& job, Partition const& partition, Simulation& simulation,
+                   RunOutcome const& outcome, RunFacts const& facts);
 
 }  // namespace orrery

@@ -8,7 +8,7 @@ namespace orrery {
 void RunSink::add(OperationRow const& row) {
     statistics_.add(row);
     ++operations_;
-    next_->add(row);
+    forward(row);
 }
 
 void RunSink::add(CollectiveRow const& row) {
@@ -16,7 +16,7 @@ void RunSink::add(CollectiveRow const& row) {
     ++bounds.exchanges;
     bounds.sum_ps += row.bound.ps();
     bounds.bound_ps[row.bound_bundle] += row.bound.ps();
-    next_->add(row);
+    forward(row);
 }
 
 void RunSink::state(StateStream& stream) {
@@ -38,7 +38,7 @@ void RunSink::forward_bins() {
     std::sort(bins_.begin(), bins_.end(), [](LinkBinRow const& a, LinkBinRow const& b) {
         return a.bin != b.bin ? a.bin < b.bin : a.bundle < b.bundle;
     });
-    for (auto const& row : bins_) next_->add(row);
+    for (auto const& row : bins_) forward(row);
     bins_.clear();
 }
 
@@ -46,7 +46,7 @@ void RunSink::forward_pairs() {
     std::sort(pairs_.begin(), pairs_.end(), [](PairRow const& a, PairRow const& b) {
         return a.source != b.source ? a.source < b.source : a.target < b.target;
     });
-    for (auto const& row : pairs_) next_->add(row);
+    for (auto const& row : pairs_) forward(row);
     pairs_.clear();
     pairs_.shrink_to_fit();
 }

@@ -19,7 +19,7 @@ class RunSink final : public TimelineSink {
 
     void add(OperationRow const& row) override;
     void add(CollectiveRow const& row) override;
-    void add(ExpertLoadRow const& row) override { next_->add(row); }
+    void add(ExpertLoadRow const& row) override { forward(row); }
     void add(LinkBinRow const& row) override { bins_.push_back(row); }
     void add(PairRow const& row) override { pairs_.push_back(row); }
 
@@ -30,6 +30,7 @@ class RunSink final : public TimelineSink {
 
     OperationStatistics& statistics() { return statistics_; }
     std::int64_t operations() const { return operations_; }
+    std::int64_t rows() const { return rows_; }  // of all tables, forwarded so far
 
     // Of dispatch and combine: the sum of the bounds of all exchanges, and of those that each bundle
     // (CollectiveRow::bound_bundle) binds.
@@ -43,9 +44,15 @@ class RunSink final : public TimelineSink {
     Bounds const& bounds(OpKind kind) const { return bounds_[static_cast<std::size_t>(kind)]; }
 
   private:
+    template <class Row>
+    void forward(Row const& row) {
+        ++rows_;
+        next_->add(row);
+    }
+
     TimelineSink* next_;
     OperationStatistics statistics_;
-    std::int64_t operations_ = 0;
+    std::int64_t operations_ = 0, rows_ = 0;
     std::array<Bounds, op_kind_count> bounds_;
     std::vector<LinkBinRow> bins_;
     std::vector<PairRow> pairs_;

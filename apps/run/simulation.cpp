@@ -41,16 +41,23 @@ Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exc
     heartbeat_ = std::make_unique<Heartbeat>(
         Heartbeat::Setup{.progress = options.progress,
                          .limits = options.limits,
+                         .process = exchange.index(),
                          .processes = exchange.count(),
                          .operations = static_cast<std::int64_t>(job.ranks()) * job.plan().operations_per_rank(),
                          .link_bin = Time::from_ps(job.scenario().output().link_bin()),
-                         .flush = options.flush,
+                         .row_delay = job.row_delay(),
+                         .stream = options.stream,
                          .checkpoint_due = options.checkpoint_due,
-                         .checkpoint = [checkpoint = options.checkpoint](WindowReport const&) { checkpoint(); }},
+                         .checkpoint = options.checkpoint,
+                         .checkpoint_cost_s = options.checkpoint_cost_s,
+                         .writing = options.writing,
+                         .gather = options.gather},
         std::move(traffic), sink_);
-    loop_ = std::make_unique<WindowLoop>(
-        WindowOptions{.lookahead = job.lookahead(), .width = options.window_width, .until = options.limits.until},
-        std::move(local), owner, exchange, heartbeat_.get());
+    loop_ = std::make_unique<WindowLoop>(WindowOptions{.lookahead = job.lookahead(),
+                                                       .width = options.window_width,
+                                                       .until = options.limits.until,
+                                                       .name = [&job](LpId lp) { return job.lp_name(lp); }},
+                                         std::move(local), owner, exchange, heartbeat_.get());
 }
 
 void Simulation::make_traffic() {
@@ -176,6 +183,10 @@ RunOutcome Simulation::close() {
     for (auto const& site : sites_) site->emit_pairs(sink_);
     sink_.forward_pairs();
     return outcome;
+}
+
+Time Simulation::complete_until() const {
+    return loop_->outcome().reason == StopReason::finished ? Time::infinity() : heartbeat_->complete_until();
 }
 
 Simulation::Share Simulation::share() const {

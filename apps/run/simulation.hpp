@@ -25,9 +25,12 @@ class Simulation {
         RunLimits limits;
         Progress progress = Progress::off;
         Time window_width;  // zero: the lookahead
-        std::function<void()> flush = [] {};
+        std::function<void(Time complete_until)> stream = [](Time) {};
         std::function<bool(WindowStatus const&)> checkpoint_due = [](WindowStatus const&) { return false; };
         std::function<void()> checkpoint = [] {};
+        std::function<double()> checkpoint_cost_s = [] { return 0.0; };
+        std::function<WriteSeconds()> writing = [] { return WriteSeconds{}; };
+        GatherStatus gather = [](auto const&) { return std::vector<ProcessStatus>{}; };
     };
 
     // Builds the LPs that `owner` gives to exchange.index().
@@ -46,6 +49,11 @@ class Simulation {
     // For drivers that step several simulations in one process.
     WindowLoop& loop() { return *loop_; }
     RunOutcome close();
+    // Every row of this process with a time before it has been emitted.
+    Time complete_until() const;
+
+    // What this process did with its time.
+    ProcessStatus status() const { return heartbeat_->status(loop_->outcome()); }
 
     // What this process counted.
     struct Share {

@@ -2,6 +2,7 @@
 #include "io/checkpoint/checkpoint.hpp"
 
 #include "io/scenario/schema.hpp"
+#include "io/timeline/about.hpp"
 #include "io/timeline/atomic_file.hpp"
 #include "orrery_version.hpp"
 
@@ -95,13 +96,7 @@ void sync_folder(fs::path const& folder) {
 }
 
 void ensure_gone_or_made(std::error_code const& error, fs::path const& path) {
-    ORRERY_VALIDATE(!error, "cannot write {} ({})", path.string(), error.message());
-}
-
-fs::path unpublished(fs::path const& run, std::uint32_t number) {
-    auto path = checkpoints_of(run) / checkpoint_name(number);
-    path += ".tmp";
-    return path;
+    if (error) throw StorageError(fmt::format("cannot write {} ({})", path.string(), error.message()));
 }
 
 // The first line in which two texts part, without what follows the value.
@@ -151,18 +146,23 @@ fs::path state_path(fs::path const& checkpoint, std::uint32_t process) {
     return checkpoint / fmt::format("p{:04}.state", process);
 }
 
-fs::path begin_checkpoint(fs::path const& run, std::uint32_t number) {
-    auto const path = unpublished(run, number);
+fs::path unpublished_checkpoint(fs::path const& run, std::uint32_t number) {
+    auto path = checkpoints_of(run) / checkpoint_name(number);
+    path += ".tmp";
+    return path;
+}
+
+void begin_checkpoint(fs::path const& run, std::uint32_t number) {
+    auto const path = unpublished_checkpoint(run, number);
     std::error_code error;
     fs::remove_all(path, error);
     ensure_gone_or_made(error, path);
     fs::create_directories(path, error);
     ensure_gone_or_made(error, path);
-    return path;
 }
 
 void publish_checkpoint(fs::path const& run, CheckpointManifest const& manifest) {
-    auto const temporary = unpublished(run, manifest.number);
+    auto const temporary = unpublished_checkpoint(run, manifest.number);
     auto const path = checkpoints_of(run) / checkpoint_name(manifest.number);
     auto const json = json_of(manifest);
     auto const text = Json{{"checksum", checksum_text(json)}, {"checkpoint", json}}.dump(1);
@@ -188,6 +188,11 @@ std::vector<std::uint32_t> published_checkpoints(fs::path const& run) {
     }
     std::sort(numbers.rbegin(), numbers.rend());
     return numbers;
+}
+
+void remove_checkpoints(fs::path const& run) {
+    std::error_code ignored;
+    fs::remove_all(checkpoints_of(run), ignored);
 }
 
 CheckpointManifest read_manifest(fs::path const& run, std::uint32_t number) {
@@ -224,10 +229,9 @@ void verify_file(fs::path const& checkpoint, FileFacts const& expected) {
 
 void verify_inputs(fs::path const& run, CheckpointManifest const& manifest) {
     auto const folder = checkpoints_of(run) / checkpoint_name(manifest.number);
-    auto const path = run / "scenario.yaml";
-    std::ifstream file(path, std::ios::binary);
-    ORRERY_VALIDATE(static_cast<bool>(file), "cannot read {} (a run leaves it beside its checkpoints)", path.string());
-    std::string const found{std::istreambuf_iterator<char>(file), {}};
+    auto const path = about_path(run);
+    auto const about = hdf5::File::open(path, hdf5::ReadMode::closed).open_group("manifest");
+    auto const found = std::get<std::string>(about.attribute("scenario"));
     auto const wanted = resolved_text(manifest.loaded);
     ORRERY_VALIDATE(found == wanted,
                     "cannot use {} (its scenario is not that of {}: {}) put the scenario back, or start a new run",

@@ -43,13 +43,16 @@ std::filesystem::path checkpoints_of(std::filesystem::path const& run);
 std::string checkpoint_name(std::uint32_t number);
 std::filesystem::path state_path(std::filesystem::path const& checkpoint, std::uint32_t process);
 
-// Where the files of a checkpoint are written before it is published; emptied.
-std::filesystem::path begin_checkpoint(std::filesystem::path const& run, std::uint32_t number);
+// Where the files of a checkpoint are written before it is published, by all processes once one has begun it.
+std::filesystem::path unpublished_checkpoint(std::filesystem::path const& run, std::uint32_t number);
+void begin_checkpoint(std::filesystem::path const& run, std::uint32_t number);
 // Once all files are on the disk. Afterwards the checkpoints older than the newest two are removed.
 void publish_checkpoint(std::filesystem::path const& run, CheckpointManifest const& manifest);
 
 // Numbers of the published checkpoints, newest first.
 std::vector<std::uint32_t> published_checkpoints(std::filesystem::path const& run);
+
+void remove_checkpoints(std::filesystem::path const& run);
 
 // Refuses, with an InputError that names the checkpoint, what is damaged or of another program, scenario or run.
 CheckpointManifest read_manifest(std::filesystem::path const& run, std::uint32_t number);

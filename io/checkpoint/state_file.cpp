@@ -11,7 +11,7 @@ namespace orrery {
 namespace {
 
 [[noreturn]] void fail(char const* verb, std::filesystem::path const& path) {
-    throw InputError(fmt::format("cannot {} {} ({})", verb, path.string(), std::strerror(errno)));
+    throw StorageError(fmt::format("cannot {} {} ({})", verb, path.string(), std::strerror(errno)));
 }
 
 std::span<std::byte> bytes_of(auto& value) {

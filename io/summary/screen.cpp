@@ -118,6 +118,23 @@ void add_balance(Screen& screen, Summary const& s) {
     }
 }
 
+// Of several processes: who was busy, who waited, and what to do about it.
+void add_processes(Screen& screen, Summary const& s) {
+    auto const& p = s.parallel;
+    if (p.processes.size() < 2) return;
+    auto const [least, most] = std::ranges::minmax(p.processes, {}, &Summary::Process::busy_s);
+    double active = 0, writing = 0;
+    for (auto const& process : p.processes) {
+        writing += process.writing_s;
+        active += process.busy_s + process.waiting_s + process.writing_s;
+    }
+    screen.line(fmt::format("Processes: busy {:.3g} to {:.3g} s, waiting {}, writing {}", least.busy_s, most.busy_s,
+                            percent_text(p.sync_share), percent_text(active > 0 ? writing / active : 0)));
+    auto const lookahead =
+        fmt::format("Lookahead {}, {:.3g} events per window", p.lookahead_reason, p.events_per_window);
+    screen.list(lookahead.c_str(), {p.advice}, 1);
+}
+
 }  // namespace
 
 std::string shorten(std::string const& text, std::size_t width) {
@@ -135,6 +152,7 @@ std::string render_screen(Summary const& s, ScreenExtras const& extras) {
     add_balance(screen, s);
     screen.list("Ignored or without effect:", s.ignored, 2);
     screen.list("Warnings:", s.warnings, 1);
+    add_processes(screen, s);
     screen.line(fmt::format("Wall {:.2f} s, CPU {:.2f} s, memory {}, {} process{}", s.wall_s, s.cpu_s,
                             bytes_text(s.peak_rss_bytes), s.processes, s.processes == 1 ? "" : "es"));
     screen.line("Timeline: " + shorten(extras.output, screen_columns - 10));

@@ -3,6 +3,8 @@
 
 #include "io/timeline/atomic_file.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <span>
@@ -25,6 +27,31 @@ Json to_json(Summary::Operation const& o) {
             {"bound_by", o.bound_by},
             {"bound_link", o.bound_link},
             {"formula", o.formula}};
+}
+
+Json to_json(Summary::Parallel const& p) {
+    auto processes = Json::array();
+    for (auto const& process : p.processes)
+        processes.push_back({{"events", process.events},
+                             {"busy_s", process.busy_s},
+                             {"waiting_s", process.waiting_s},
+                             {"writing_s", process.writing_s},
+                             {"memory_bytes", process.memory_bytes}});
+    return {{"processes", processes},
+            {"lookahead_s", p.lookahead_s},
+            {"lookahead_reason", p.lookahead_reason},
+            {"limiting", p.limiting},
+            {"events_per_window", p.events_per_window},
+            {"busy_imbalance", p.busy_imbalance},
+            {"sync_share", p.sync_share},
+            {"advice", p.advice}};
+}
+
+// "1.25 0.75": one number per process.
+std::string per_process(Summary::Parallel const& p, double Summary::Process::* seconds) {
+    std::string text;
+    for (auto const& process : p.processes) text += fmt::format("{}{:.6g}", text.empty() ? "" : " ", process.*seconds);
+    return text;
 }
 
 Json to_json(Summary const& s) {
@@ -55,6 +82,7 @@ Json to_json(Summary const& s) {
             {"operations", operations},
             {"links", links},
             {"imbalance", {{"ranks", s.imbalance.ranks}, {"experts", s.imbalance.experts}}},
+            {"parallel", to_json(s.parallel)},
             {"ignored", s.ignored},
             {"warnings", s.warnings}};
 }
@@ -87,6 +115,15 @@ void add_to_manifest(Manifest& manifest, Summary const& s) {
     run.push_back({"wall_s", s.wall_s});
     run.push_back({"cpu_s", s.cpu_s});
     run.push_back({"peak_rss_bytes", s.peak_rss_bytes});
+    auto const& parallel = s.parallel;
+    run.push_back({"busy_s", per_process(parallel, &Summary::Process::busy_s)});
+    run.push_back({"waiting_s", per_process(parallel, &Summary::Process::waiting_s)});
+    run.push_back({"writing_s", per_process(parallel, &Summary::Process::writing_s)});
+    run.push_back({"lookahead_s", parallel.lookahead_s});
+    run.push_back({"lookahead_reason", parallel.lookahead_reason});
+    run.push_back({"lookahead_links", fmt::format("{}", fmt::join(parallel.limiting, ", "))});
+    run.push_back({"events_per_window", parallel.events_per_window});
+    run.push_back({"advice", parallel.advice});
 }
 
 }  // namespace orrery

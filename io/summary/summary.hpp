@@ -34,6 +34,21 @@ struct Summary {
     struct Imbalance {
         double ranks = 1, experts = 1;  // maximum over mean of received tokens
     };
+    struct Process {
+        std::int64_t events = 0;
+        double busy_s = 0, waiting_s = 0, writing_s = 0;
+        std::int64_t memory_bytes = 0;  // highest resident size
+    };
+    struct Parallel {
+        std::vector<Process> processes;
+        double lookahead_s = 0;
+        std::string lookahead_reason;       // the operator or link class that sets it
+        std::vector<std::string> limiting;  // links that were cut and have this lookahead, at most three
+        double events_per_window = 0;
+        double busy_imbalance = 1;  // largest over mean busy time
+        double sync_share = 0;      // of the processes' time
+        std::string advice;
+    };
 
     std::string digest;
     bool complete = false;
@@ -47,6 +62,7 @@ struct Summary {
     std::vector<Operation> operations;
     std::vector<Link> links;  // hottest first
     Imbalance imbalance;
+    Parallel parallel;  // of the last leg
     std::vector<std::string> ignored, warnings;
 };
 

@@ -13,7 +13,7 @@ namespace orrery {
 namespace {
 
 [[noreturn]] void fail(std::filesystem::path const& path) {
-    throw InputError(fmt::format("cannot write {} ({})", path.string(), std::strerror(errno)));
+    throw StorageError(fmt::format("cannot write {} ({})", path.string(), std::strerror(errno)));
 }
 
 class Descriptor {
@@ -47,11 +47,19 @@ void replace_file(std::filesystem::path const& path, std::span<std::byte const> 
     publish_file(temporary, path);
 }
 
+void make_directory(std::filesystem::path const& path) {
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    ORRERY_VALIDATE(!error, "cannot create directory {} ({})", path.string(), error.message());
+}
+
+void sync_file(std::filesystem::path const& path) {
+    Descriptor const file(path, O_RDONLY);
+    if (::fsync(file.get()) != 0) fail(path);
+}
+
 void publish_file(std::filesystem::path const& temporary, std::filesystem::path const& path) {
-    {
-        Descriptor const file(temporary, O_RDONLY);
-        if (::fsync(file.get()) != 0) fail(temporary);
-    }
+    sync_file(temporary);
     if (std::rename(temporary.c_str(), path.c_str()) != 0) fail(path);
 }
 

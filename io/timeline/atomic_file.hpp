@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces a file by new content so that a reader sees the old or the new one, never a part.
+// Files that appear whole: a reader sees the old content or the new one, never a part. All failures are InputErrors
+// with path and reason.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +9,16 @@
 
 namespace orrery {
 
-// Writes PATH.tmp, syncs it to the disk and renames it. InputError with path and reason when that fails.
+// Writes PATH.tmp, syncs it to the disk and renames it.
 void replace_file(std::filesystem::path const& path, std::span<std::byte const> content);
 
-// Syncs a finished file to the disk and gives it its final name.
+// With its parents; one that exists is fine.
+void make_directory(std::filesystem::path const& path);
+
+// Waits until everything written to the file so far is on the disk.
+void sync_file(std::filesystem::path const& path);
+
+// Syncs a finished file and gives it its final name.
 void publish_file(std::filesystem::path const& temporary, std::filesystem::path const& path);
 
 }  // namespace orrery

@@ -11,4 +11,7 @@ namespace orrery {
 // otherwise one line that names the first difference.
 std::string content_difference(std::filesystem::path const& a, std::filesystem::path const& b);
 
+// The same, but only whether every table of `part` is the beginning of that table of `whole`.
+std::string prefix_difference(std::filesystem::path const& part, std::filesystem::path const& whole);
+
 }  // namespace orrery

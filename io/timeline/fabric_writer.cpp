@@ -57,13 +57,6 @@ class BundleColumns {
     std::vector<std::uint32_t> const* listed_;
 };
 
-std::vector<std::uint32_t> listed_bundles(BundleTable const& table, std::size_t all_bundles) {
-    std::vector<std::uint32_t> listed;
-    for (std::uint32_t bundle = 0; bundle < table.size(); ++bundle)
-        if (table.size() <= all_bundles || table.wire_bytes[bundle] > 0) listed.push_back(bundle);
-    return listed;
-}
-
 // One division of exactly computed integers: the same bits everywhere.
 double utilisation(std::int64_t bytes, Rate capacity, Time span) {
     if (capacity == Rate{} || span == Time{}) return 0;
@@ -74,13 +67,17 @@ double utilisation(std::int64_t bytes, Rate capacity, Time span) {
 
 }  // namespace
 
-void write_fabric(hdf5::Group& file, FabricTables const& fabric, std::size_t all_bundles) {
-    auto const& t = fabric.bundles;
-    for (auto const size : {t.link_class.size(), t.domain.size(), t.latency.size(), t.members.size(),
-                            t.wire_bytes.size(), t.payload_bytes.size()})
-        ORRERY_ENSURE(size == t.size(), "columns of {} and {} bundles", size, t.size());
-    auto const listed = listed_bundles(t, all_bundles);
+std::vector<std::uint32_t> listed_bundles(BundleTable const& table, std::size_t all_bundles) {
+    std::vector<std::uint32_t> listed;
+    for (std::uint32_t bundle = 0; bundle < table.size(); ++bundle)
+        if (table.size() <= all_bundles || table.wire_bytes[bundle] > 0) listed.push_back(bundle);
+    return listed;
+}
 
+void write_bundles(hdf5::Group& file, FabricTables const& fabric, std::vector<std::uint32_t> const& listed) {
+    auto const& t = fabric.bundles;
+    for (auto const size : {t.link_class.size(), t.domain.size(), t.latency.size(), t.members.size()})
+        ORRERY_ENSURE(size == t.size(), "columns of {} and {} bundles", size, t.size());
     auto parent = file.create_group("fabric");
     parent.set_attribute("long_name", "the links of the fabric");
     parent.set_attribute("bundle_count", static_cast<std::int64_t>(t.size()));
@@ -97,7 +94,12 @@ void write_fabric(hdf5::Group& file, FabricTables const& fabric, std::size_t all
     bundles.write("latency", "ps", "one-way latency of the slowest member in use",
                   [&](auto b) { return t.latency[b].ps(); });
     bundles.write("members", "1", "number of physical links", [&](auto b) { return t.members[b]; });
+}
 
+void write_links(hdf5::Group& file, FabricTables const& fabric, std::vector<std::uint32_t> const& listed) {
+    auto const& t = fabric.bundles;
+    for (auto const size : {t.wire_bytes.size(), t.payload_bytes.size()})
+        ORRERY_ENSURE(size == t.size(), "columns of {} and {} bundles", size, t.size());
     BundleColumns links(file.create_group("links"), listed);
     links.group().set_attribute("long_name", "what each bundle carried over the whole run");
     links.group().set_attribute("span_ps", fabric.span.ps());

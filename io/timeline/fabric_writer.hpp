@@ -5,8 +5,16 @@
 #include "io/timeline/hdf5.hpp"
 #include "io/timeline/manifest.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 namespace orrery {
 
-void write_fabric(hdf5::Group& file, FabricTables const& fabric, std::size_t all_bundles);
+// All bundles of a fabric that has at most `all_bundles`, else those that carried traffic.
+std::vector<std::uint32_t> listed_bundles(BundleTable const& table, std::size_t all_bundles);
+
+void write_bundles(hdf5::Group& file, FabricTables const& fabric, std::vector<std::uint32_t> const& listed);
+void write_links(hdf5::Group& file, FabricTables const& fabric, std::vector<std::uint32_t> const& listed);
 
 }  // namespace orrery

@@ -89,7 +89,16 @@ Handle uncached() {
 Handle file_access(Format format) {
     Handle access{H5Pcreate(H5P_FILE_ACCESS), H5Pclose};
     H5Pset_fapl_sec2(access.id());
-    if (format == Format::streaming) H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110);
+    // Every file has one writer, and some parallel file systems know no locks.
+    H5Pset_file_locking(access.id(), false, true);
+    if (format == Format::compatible) return access;
+    H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110);
+    H5AC_cache_config_t cache{};
+    cache.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+    H5Pget_mdc_config(access.id(), &cache);
+    cache.max_size = streaming_metadata_bytes;
+    cache.initial_size = std::min(cache.initial_size, cache.max_size);
+    H5Pset_mdc_config(access.id(), &cache);
     return access;
 }
 
@@ -175,6 +184,28 @@ void Dataset::read(std::uint64_t first, std::span<std::byte> rows) const {
           "cannot read", where_);
 }
 
+void Dataset::append_chunks(Dataset const& other, std::uint64_t first_chunk, std::uint64_t count) {
+    if (count == 0) return;
+    auto const chunk = chunk_rows();
+    ORRERY_ENSURE(type_ == other.type_ && chunk == other.chunk_rows() && rows_ % chunk == 0 &&
+                      (first_chunk + count) * chunk <= other.rows_,
+                  "chunks {}..{} of {} do not fit {}", first_chunk, first_chunk + count, other.where_, where_);
+    hsize_t const extent = rows_ + count * chunk;
+    check(H5Dset_extent(id(), &extent), "cannot extend", where_);
+    std::vector<std::byte> bytes;
+    for (std::uint64_t c = 0; c < count; ++c) {
+        hsize_t const from = (first_chunk + c) * chunk, to = rows_ + c * chunk;
+        hsize_t size = 0;
+        check(H5Dget_chunk_storage_size(other.id(), &from, &size), "cannot read", other.where_);
+        bytes.resize(size);
+        std::uint32_t skipped_filters = 0;
+        check(H5Dread_chunk(other.id(), H5P_DEFAULT, &from, &skipped_filters, bytes.data()), "cannot read",
+              other.where_);
+        check(H5Dwrite_chunk(id(), H5P_DEFAULT, skipped_filters, &to, size, bytes.data()), "cannot write", where_);
+    }
+    rows_ = extent;
+}
+
 Group Group::create_group(std::string const& name) {
     auto const where = child_name(where_, name);
     Handle const plist{H5Pcreate(H5P_GROUP_CREATE), H5Pclose};
@@ -208,6 +239,11 @@ Dataset Group::create_dataset(std::string const& name, RowType type, std::uint64
 Dataset Group::open_dataset(std::string const& name) const {
     auto const where = child_name(where_, name);
     return {{check(H5Dopen2(id(), name.c_str(), uncached().id()), "cannot open", where), H5Dclose}, where};
+}
+
+void Group::copy_from(Group const& other, std::string const& name) {
+    check(H5Ocopy(other.id(), name.c_str(), id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "cannot copy",
+          child_name(other.where_, name));
 }
 
 std::vector<Child> Group::children() const {

@@ -18,11 +18,14 @@ namespace orrery::hdf5 {
 
 using RawId = std::int64_t;  // HDF5's hid_t
 
-// Owns one HDF5 identifier of any sort.
 // True once HDF5 could not close something (a full disk). HDF5 1.10.8 then crashes when it closes it again at the end
 // of MPI or of the program, so the program must leave without either.
 bool closing_failed();
 
+// What HDF5 keeps of a streaming file beside its rows: indices of chunks and headers.
+inline constexpr std::int64_t streaming_metadata_bytes = std::int64_t{4} << 20;
+
+// Owns one HDF5 identifier of any sort.
 class Handle {
   public:
     using Closer = int (*)(RawId);
@@ -91,6 +94,9 @@ class Dataset : public Object {
     // Whole rows, in the layout of memory. Nothing is cached: the call compresses and writes.
     void append(std::span<std::byte const> rows);
     void read(std::uint64_t first, std::span<std::byte> rows) const;
+    // Copies whole chunks of a dataset of equal type and chunks as they are on the disk, without unpacking them. This
+    // one ends at the end of a chunk.
+    void append_chunks(Dataset const& other, std::uint64_t first_chunk, std::uint64_t count);
 
   private:
     RowType type_;
@@ -112,6 +118,8 @@ class Group : public Object {
     Dataset create_dataset(std::string const& name, RowType type, std::uint64_t chunk_rows);
     Dataset open_dataset(std::string const& name) const;
     std::vector<Child> children() const;  // sorted by name
+    // Copies a member of another group, with all it holds.
+    void copy_from(Group const& other, std::string const& name);
 };
 
 // How a file is written. `streaming` is for single-writer-multiple-reader access: others may read while it grows.

@@ -48,6 +48,7 @@ void Object::set_attribute(std::string const& name, AttributeValue const& value)
         auto const& texts = std::get<std::vector<std::string>>(value);
         auto const type = text_type();
         std::vector<char const*> pointers;
+        pointers.reserve(texts.size() + 1);  // HDF5 wants an address even for no texts
         for (auto const& entry : texts) pointers.push_back(entry.c_str());
         hsize_t const count = pointers.size();
         Handle const space{H5Screate_simple(1, &count, nullptr), H5Sclose};
@@ -82,6 +83,7 @@ AttributeValue Object::attribute(std::string const& name) const {
     auto const type = text_type();
     auto const count = static_cast<std::size_t>(H5Sget_simple_extent_npoints(space.id()));
     std::vector<char*> pointers(count);
+    pointers.reserve(count + 1);
     read(type.id(), pointers.data());
     std::vector<std::string> texts(pointers.begin(), pointers.end());
     H5Dvlen_reclaim(type.id(), space.id(), H5P_DEFAULT, pointers.data());

@@ -35,7 +35,7 @@ void silence_hdf5() {
 }
 
 void raise_hdf5(char const* problem, std::string const& where) {
-    throw InputError(fmt::format("{} {} ({})", problem, where, innermost_reason()));
+    throw StorageError(fmt::format("{} {} ({})", problem, where, innermost_reason()));
 }
 
 }  // namespace orrery::hdf5

@@ -2,8 +2,10 @@
 #include "io/timeline/merge.hpp"
 
 #include "core/check.hpp"
+#include "io/timeline/about.hpp"
 #include "io/timeline/atomic_file.hpp"
 #include "io/timeline/fabric_writer.hpp"
+#include "io/timeline/manifest_writer.hpp"
 #include "io/timeline/merge_tables.hpp"
 
 #include <algorithm>
@@ -12,54 +14,44 @@
 namespace orrery {
 namespace {
 
-using Paths = std::vector<std::filesystem::path>;
+using Sources = std::vector<PartSource>;
 
-void remove_parts(Paths const& parts) {
+void remove_parts(Sources const& parts) {
     std::error_code ignored;
     for (auto const& part : parts) {
-        std::filesystem::remove(part, ignored);
-        std::filesystem::remove(tail_path(part), ignored);
+        std::filesystem::remove(part.path, ignored);
+        std::filesystem::remove(tail_path(part.path), ignored);
     }
+    auto const folder = parts.front().path.parent_path();
+    std::filesystem::remove(about_path(folder.parent_path()), ignored);
+    std::filesystem::remove(folder, ignored);  // only when it is empty
 }
 
-// Removes files that are not wanted beyond a scope, whichever way it is left.
-class ScratchFiles {
-  public:
-    ScratchFiles() = default;
-    ~ScratchFiles() {
-        std::error_code ignored;
-        for (auto const& path : paths_) std::filesystem::remove(path, ignored);
-    }
-    ScratchFiles(ScratchFiles const&) = delete;
-    ScratchFiles& operator=(ScratchFiles const&) = delete;
-    void add(std::filesystem::path path) { paths_.push_back(std::move(path)); }
-
-  private:
-    Paths paths_;
-};
-
-std::vector<PartReader> open_parts(std::span<std::filesystem::path const> paths) {
+std::vector<PartReader> open_parts(std::span<PartSource const> sources) {
     std::vector<PartReader> parts;
-    for (auto const& path : paths) {
-        auto const& part = parts.emplace_back(path, hdf5::ReadMode::closed);
-        ORRERY_ENSURE(part.detail() == parts.front().detail(), "{} has detail {}, {} has {}", path.string(),
-                      part.detail(), paths.front().string(), parts.front().detail());
+    for (auto const& source : sources) {
+        auto const& part = parts.emplace_back(source);
+        auto const& first = parts.front();
+        ORRERY_ENSURE(part.setup().detail == first.setup().detail, "{} has detail {}, {} has {}", part.path().string(),
+                      name_of(part.setup().detail), first.path().string(), name_of(first.setup().detail));
     }
     return parts;
 }
 
 // Merges groups of parts until at most `fan_in` are left.
-Paths reduce_fan_in(Paths parts, std::size_t fan_in, ScratchFiles& intermediate) {
+Sources reduce_fan_in(Sources parts, std::size_t fan_in, std::filesystem::path const& beside,
+                      ScratchFiles& intermediate) {
     for (int pass = 1; parts.size() > fan_in; ++pass) {
-        Paths merged;
+        Sources merged;
         for (std::size_t first = 0; first < parts.size(); first += fan_in) {
             auto const group = std::span(parts).subspan(first, std::min(fan_in, parts.size() - first));
-            auto const path = parts.front().parent_path() / fmt::format("m{}-{:04}.h5", pass, merged.size());
-            merged.push_back(path);
+            auto path = beside;
+            path += fmt::format(".{}-{:04}", pass, merged.size());
+            merged.push_back({path});
             intermediate.add(path);
             auto const inputs = open_parts(group);
-            auto out = hdf5::File::create(path, hdf5::Format::compatible);
-            out.set_attribute("detail", inputs.front().detail());
+            auto out = hdf5::File::create(path, hdf5::Format::streaming);  // what PartReader reads
+            write_setup(out, inputs.front().setup());
             merge_tables(inputs, out);
             out.close();
         }
@@ -68,41 +60,66 @@ Paths reduce_fan_in(Paths parts, std::size_t fan_in, ScratchFiles& intermediate)
     return parts;
 }
 
-void write_entries(hdf5::Group& file, char const* name, char const* long_name,
-                   std::vector<ManifestEntry> const& entries) {
-    auto group = file.create_group(name);
-    group.set_attribute("long_name", long_name);
-    for (auto const& entry : entries)
-        std::visit([&](auto const& value) { group.set_attribute(entry.key, value); }, entry.value);
+std::filesystem::path range_path(std::filesystem::path const& run_h5, std::uint32_t index) {
+    auto path = run_h5;
+    return path += fmt::format(".range{:04}.tmp", index);
 }
 
 }  // namespace
 
-void merge_parts(std::vector<std::filesystem::path> const& parts, std::filesystem::path const& run_h5,
-                 Manifest const& manifest, FabricTables const& fabric, MergeLimits const& limits) {
-    ORRERY_ENSURE(!parts.empty() && limits.fan_in >= 2, "{} parts, fan-in {}", parts.size(), limits.fan_in);
-    auto temporary = run_h5;
+std::uint32_t useful_ranges(std::size_t parts, std::uint32_t processes) {
+    return parts <= MergeOptions{}.fan_in ? std::min<std::uint32_t>(processes, 64) : 1;
+}
+
+ScratchFiles merge_range(std::vector<PartSource> const& parts, std::filesystem::path const& run_h5,
+                         MergeRange const& range) {
+    ScratchFiles scratch;
+    auto const path = range_path(run_h5, range.index);
+    scratch.add(path);
+    auto const inputs = open_parts(parts);
+    auto out = hdf5::File::create(path, hdf5::Format::compatible);
+    merge_tables(inputs, out, range);
+    out.close();
+    return scratch;
+}
+
+void write_timeline(std::vector<PartSource> const& parts, std::filesystem::path const& path,
+                    MergeOptions const& options, std::function<void(hdf5::Group& file)> const& rest) {
+    ORRERY_ENSURE(!parts.empty() && options.fan_in >= 2, "{} parts, fan-in {}", parts.size(), options.fan_in);
+    auto temporary = path;
     temporary += ".tmp";
     ScratchFiles unfinished;
     unfinished.add(temporary);
     {
         ScratchFiles intermediate;
-        auto const inputs = open_parts(reduce_fan_in(parts, limits.fan_in, intermediate));
         auto out = hdf5::File::create(temporary, hdf5::Format::compatible);
         out.set_attribute("format", "orrery timeline");
         out.set_attribute("format_version", std::int64_t{1});
-        out.set_attribute("detail", inputs.front().detail());
-        merge_tables(inputs, out);
-        write_fabric(out, fabric, limits.all_bundles);
-        write_entries(out, "manifest", "where the result comes from; equal for every process count", manifest.manifest);
-        write_entries(out, "run", "this execution; may differ between two runs of one scenario", manifest.run);
-        write_entries(out, "summary", "totals of the result; equal for every process count", manifest.summary);
+        out.set_attribute("detail", name_of(PartReader(parts.front()).setup().detail));
+        if (options.ranges > 1) {
+            std::vector<std::filesystem::path> ranges;
+            for (std::uint32_t r = 0; r < options.ranges; ++r) ranges.push_back(range_path(path, r));
+            join_tables(ranges, out);
+        } else {
+            merge_tables(open_parts(reduce_fan_in(parts, options.fan_in, temporary, intermediate)), out);
+        }
+        rest(out);
         out.close();
     }
-    publish_file(temporary, run_h5);
-    remove_parts(parts);
-    std::error_code ignored;
-    std::filesystem::remove(parts.front().parent_path(), ignored);  // only when it is empty
+    publish_file(temporary, path);
+}
+
+void merge_parts(std::vector<PartSource> const& parts, std::filesystem::path const& run_h5, Manifest const& manifest,
+                 FabricTables const& fabric, MergeOptions const& options) {
+    write_timeline(parts, run_h5, options, [&](hdf5::Group& file) {
+        auto const listed = listed_bundles(fabric.bundles, options.all_bundles);
+        write_bundles(file, fabric, listed);
+        write_links(file, fabric, listed);
+        write_manifest(file, manifest.manifest);
+        write_run(file, manifest.run);
+        write_summary(file, manifest.summary);
+    });
+    if (options.parts == PartsAfterwards::removed) remove_parts(parts);
 }
 
 }  // namespace orrery

@@ -1,83 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file that one process appends to while the run goes on, and its reader.
+// The parts of a timeline: their names, what one is told at its start, and how much of one belongs to the result.
+//
+// A run consists of legs: a leg is what one launch simulates, and a resumed run has several. Every process of a leg
+// writes one part, DIRECTORY/parts/l000.p0000.h5 (leg, process), with l000.p0000.tail beside it.
 #pragma once
 
+#include "core/units.hpp"
 #include "io/timeline/hdf5.hpp"
-#include "io/timeline/table_writer.hpp"
-#include "io/timeline/tail.hpp"
+#include "io/timeline/table.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 namespace orrery {
 
-// Upper bound of the row buffers of one PartWriter, in bytes: one open chunk of every table.
-std::size_t part_buffer_bytes();
-
-// Writes DIRECTORY/parts/p0000.h5 (the number is the process). Others may read it meanwhile (single writer, multiple
-// readers). After a kill everything up to the last flush() is there: whole chunks in the HDF5 file, the rest in
-// p0000.tail. Rows must come in the canonical order of their table (timeline_tables()); rows that the level of detail
-// leaves out are dropped here.
-class PartWriter final : public TimelineSink {
-  public:
-    PartWriter(std::filesystem::path const& directory, int process, Detail detail);
-    // Closes when that has not been done; a failure is then lost, so call close().
-    ~PartWriter() override;
-    PartWriter(PartWriter const&) = delete;
-    PartWriter& operator=(PartWriter const&) = delete;
-
-    void add(OperationRow const& row) override { add_to(TableId::operations, row); }
-    void add(CollectiveRow const& row) override { add_to(TableId::collectives, row); }
-    void add(ExpertLoadRow const& row) override { add_to(TableId::expert_loads, row); }
-    void add(LinkBinRow const& row) override { add_to(TableId::link_bins, row); }
-    void add(PairRow const& row) override { add_to(TableId::pairs, row); }
-
-    void flush();
-    void close();
-    std::filesystem::path const& path() const { return path_; }
-
-  private:
-    template <class Row>
-    void add_to(TableId id, Row const& row) {
-        auto& table = tables_[static_cast<std::size_t>(id)];
-        if (detail_ >= table.table().least_detail) table.add(row);
-    }
-
-    std::filesystem::path path_;
-    Detail detail_;
-    bool open_ = true;
-    hdf5::File file_;
-    std::vector<TableWriter> tables_;
+// A part, and how many rows of each table count: what lies beyond came after the checkpoint from which the next leg
+// started, which simulated it again.
+struct PartSource {
+    std::filesystem::path path;
+    std::optional<RowCounts> rows{};  // nothing: all
+    friend bool operator==(PartSource const&, PartSource const&) = default;
 };
 
-// Where PartWriter puts the part of a process, and the tail of a part.
-std::filesystem::path part_path(std::filesystem::path const& directory, int process);
+struct PartSetup {
+    std::filesystem::path directory;
+    std::uint32_t leg = 0;
+    std::uint32_t process = 0, processes = 1;  // of this leg
+    Detail detail = Detail::full;
+    Time link_bin = Time::from_ps(1);  // width of the time bins of link_bins
+    std::vector<PartSource> earlier;   // of the legs before, in the same directory
+};
+
+std::filesystem::path part_path(std::filesystem::path const& directory, std::uint32_t leg, std::uint32_t process);
 std::filesystem::path tail_path(std::filesystem::path const& part);
 
-// Reads a part: a closed one, or with ReadMode::live one that is still being written or was left by a killed process
-// (whole chunks plus the tail). The number of rows is that at the opening.
-class PartReader {
-  public:
-    PartReader(std::filesystem::path const& path, hdf5::ReadMode mode);
+// Parts of this leg and later ones.
+void remove_parts_from_leg(std::filesystem::path const& directory, std::uint32_t leg);
 
-    std::filesystem::path const& path() const { return path_; }
-    std::string const& detail() const { return detail_; }
-    std::uint64_t rows(TableId id) const { return tables_[static_cast<std::size_t>(id)].rows; }
-    // Fills the block with rows from `first` on, up to its capacity or the end of the table.
-    void read(TableId id, std::uint64_t first, RowBlock& block) const;
-
-  private:
-    struct Rows {
-        std::vector<hdf5::Dataset> columns;
-        std::uint64_t in_file = 0, rows = 0;
-        TailRows tail;
-    };
-
-    std::filesystem::path path_;
-    hdf5::File file_;
-    std::string detail_;
-    std::vector<Rows> tables_;
-};
+// As attributes of the part. Earlier parts stand there without their folder, so that it can be moved.
+void write_setup(hdf5::Object& part, PartSetup const& setup);
+PartSetup read_setup(hdf5::Object const& part, std::filesystem::path const& path);
 
 }  // namespace orrery

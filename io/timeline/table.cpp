@@ -4,7 +4,7 @@
 
 #include "core/check.hpp"
 
-#include <array>
+#include <iterator>
 
 namespace orrery {
 namespace {
@@ -64,22 +64,27 @@ constexpr std::uint64_t pack(std::uint32_t high, std::uint32_t low) {
     return (static_cast<std::uint64_t>(high) << 32) | low;
 }
 
+constexpr std::size_t operation_key_columns[] = {1, 4, 5};
 RowKey operation_key(RowBlock const& b, std::size_t row) {
     return {b.at<std::int64_t>(1, row), pack(b.at<std::uint32_t>(4, row), b.at<std::uint32_t>(5, row))};
 }
 
+constexpr std::size_t collective_key_columns[] = {2, 6, 7};
 RowKey collective_key(RowBlock const& b, std::size_t row) {
     return {b.at<std::int64_t>(2, row), pack(b.at<std::uint32_t>(6, row), b.at<std::uint32_t>(7, row))};
 }
 
+constexpr std::size_t link_bin_key_columns[] = {0, 1};
 RowKey link_bin_key(RowBlock const& b, std::size_t row) {
     return {0, pack(b.at<std::uint32_t>(1, row), b.at<std::uint32_t>(0, row))};
 }
 
+constexpr std::size_t pair_key_columns[] = {0, 1};
 RowKey pair_key(RowBlock const& b, std::size_t row) {
     return {0, pack(b.at<std::uint32_t>(0, row), b.at<std::uint32_t>(1, row))};
 }
 
+constexpr std::size_t expert_load_key_columns[] = {0, 1, 2, 3};
 RowKey expert_load_key(RowBlock const& b, std::size_t row) {
     return {(static_cast<std::int64_t>(b.at<std::uint32_t>(0, row)) << 16) | b.at<std::uint16_t>(2, row),
             (static_cast<std::uint64_t>(b.at<std::uint32_t>(1, row)) << 16) | b.at<std::uint16_t>(3, row)};
@@ -87,15 +92,18 @@ RowKey expert_load_key(RowBlock const& b, std::size_t row) {
 
 constexpr Table tables[] = {
     {"operations", "what each rank did, one row per operation", "end, rank, sequence", operation_columns, operation_key,
-     Detail::layers},
+     operation_key_columns, Detail::layers, Table::Moment::time, 1},
     {"collectives", "one row per collective operator and group", "last_end, domain, sequence", collective_columns,
-     collective_key, Detail::summary},
+     collective_key, collective_key_columns, Detail::summary, Table::Moment::time, 2},
     {"link_bins", "bytes per bundle and time bin, non-zero bins only", "bin, bundle", link_bin_columns, link_bin_key,
-     Detail::summary},
-    {"pairs", "payload from rank to rank over the whole run", "source, target", pair_columns, pair_key, Detail::full},
+     link_bin_key_columns, Detail::summary, Table::Moment::bin, 1},
+    {"pairs", "payload from rank to rank over the whole run", "source, target", pair_columns, pair_key,
+     pair_key_columns, Detail::full, Table::Moment::end_of_run, 0},
     {"expert_loads", "tokens per expert slot and layer", "group, layer, rank, slot", expert_load_columns,
-     expert_load_key, Detail::layers},
+     expert_load_key, expert_load_key_columns, Detail::layers, Table::Moment::end_of_run, 0},
 };
+
+static_assert(std::size(tables) == timeline_table_count);
 
 // Writes the fields of one row, in the order of the columns.
 template <class... Fields>
@@ -113,9 +121,21 @@ std::span<Table const> timeline_tables() {
     return tables;
 }
 
+std::int64_t row_bytes(Table const& table) {
+    std::size_t bytes = 0;
+    for (auto const& column : table.columns) bytes += hdf5::RowType{column.element}.size();
+    return static_cast<std::int64_t>(bytes);
+}
+
 char const* name_of(Detail detail) {
     static constexpr char const* names[] = {"summary", "layers", "full"};
     return names[static_cast<std::size_t>(detail)];
+}
+
+Detail detail_named(std::string_view name) {
+    for (auto const detail : {Detail::summary, Detail::layers, Detail::full})
+        if (name == name_of(detail)) return detail;
+    throw InputError(fmt::format("{} is no level of detail (there are summary, layers and full)", name));
 }
 
 std::vector<std::string> operation_kind_names() {

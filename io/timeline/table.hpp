@@ -5,12 +5,14 @@
 #include "core/records.hpp"
 #include "io/timeline/hdf5.hpp"
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace orrery {
@@ -21,6 +23,7 @@ inline constexpr std::size_t timeline_chunk_rows = std::size_t{16} * 1024;
 // How much a run records. `layers` leaves out pairs; `summary` leaves out operations, pairs and expert loads.
 enum class Detail : std::uint8_t { summary, layers, full };
 char const* name_of(Detail);
+Detail detail_named(std::string_view name);  // InputError for any other name
 
 struct Column {
     char const* name;
@@ -44,14 +47,23 @@ struct Table {
     char const* order;  // the key, for people
     std::span<Column const> columns;
     RowKey (*key)(RowBlock const&, std::size_t row);
-    Detail least_detail;  // recorded from this level on
+    std::span<std::size_t const> key_columns;  // what key() looks at
+    Detail least_detail;                       // recorded from this level on
+    // The column that says when a row is known, and what an entry of it means. Rows in order are in order of it too.
+    enum class Moment : std::uint8_t { time, bin, end_of_run } moment;
+    std::size_t moment_column;
 };
 
 enum class TableId : std::uint8_t { operations, collectives, link_bins, pairs, expert_loads };
+inline constexpr std::size_t timeline_table_count = 5;
 std::span<Table const> timeline_tables();
+std::int64_t row_bytes(Table const& table);  // in memory
 inline Table const& timeline_table(TableId id) {
     return timeline_tables()[static_cast<std::size_t>(id)];
 }
+
+// A number of rows for every table, indexed by TableId.
+using RowCounts = std::array<std::uint64_t, timeline_table_count>;
 
 // At most `capacity` rows of one table, one plain array per column.
 class RowBlock {
@@ -61,6 +73,7 @@ class RowBlock {
 
     std::size_t rows() const { return rows_; }
     std::size_t capacity() const { return capacity_; }
+    std::size_t columns() const { return columns_.size(); }
     std::size_t width(std::size_t column) const { return columns_[column].width; }
     void resize(std::size_t rows) { rows_ = rows; }
     // The bytes of one column, of the rows held.

@@ -23,12 +23,15 @@ class TableWriter {
     }
     // Rows of another block, already checked to be in order.
     void append(RowBlock const& rows, std::size_t first, std::size_t count);
+    // Whole chunks of the columns of the same table elsewhere, as they are; there are no open rows.
+    void append_chunks(std::span<hdf5::Dataset const> columns, std::uint64_t count);
     // Writes the open rows too; after that nothing may be added.
     void finish() { write_open(); }
 
     Table const& table() const { return *table_; }
     std::uint64_t written_rows() const { return columns_.front().rows(); }
     RowBlock const& open_rows() const { return open_; }
+    double seconds() const { return seconds_; }  // spent in writing chunks
 
   private:
     void check_order(std::size_t row);
@@ -38,6 +41,7 @@ class TableWriter {
     std::string where_;
     std::vector<hdf5::Dataset> columns_;
     RowBlock open_;
+    double seconds_ = 0;
     RowKey last_{std::numeric_limits<std::int64_t>::min(), 0};
 };
 

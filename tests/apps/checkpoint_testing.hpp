@@ -4,6 +4,7 @@
 
 #include "partitions/dry_run_exchange.hpp"
 #include "tests/apps/apps_testing.hpp"
+#include "tests/state_bytes.hpp"
 
 #include <map>
 #include <tuple>
@@ -11,14 +12,14 @@
 namespace orrery::testing {
 
 // States as bytes, by key.
-class MemoryStates final : public StateSaver, public StateSource, private ByteSink {
+class MemoryStates final : public StateSaver, public StateSource {
   public:
     void save(std::uint64_t key, std::function<void(StateStream&)> const& fill) override {
-        bytes_ = &states[key];
-        bytes_->clear();
-        StateStream stream(static_cast<ByteSink&>(*this));
+        StateBytes bytes;
+        StateStream stream(bytes);
         fill(stream);
         stream.flush();
+        states[key] = std::move(bytes.all);
     }
     void restore(std::uint64_t key, std::function<void(StateStream&)> const& read) override {
         StateStream stream(states.at(key));
@@ -26,10 +27,6 @@ class MemoryStates final : public StateSaver, public StateSource, private ByteSi
         stream.expect_end();
     }
     std::map<std::uint64_t, std::vector<std::byte>> states;
-
-  private:
-    void write(std::span<std::byte const> bytes) override { bytes_->insert(bytes_->end(), bytes.begin(), bytes.end()); }
-    std::vector<std::byte>* bytes_ = nullptr;
 };
 
 // Everything a run goes on from.

@@ -181,7 +181,7 @@ TEST_F(CommandLine, LimitsStopWithFour) {
         EXPECT_EQ(bytes["injected_bytes"].get<std::int64_t>(),
                   bytes["delivered_bytes"].get<std::int64_t>() + bytes["in_flight_bytes"].get<std::int64_t>());
         EXPECT_LT(summary["events"], summary_of(directory_.path() / "whole")["events"]);
-        EXPECT_FALSE(fs::exists(directory_.path() / "o/parts"));
+        EXPECT_THAT(finished.err, HasSubstr("To go on: orrery resume o\n"));
         EXPECT_NO_THROW(column<std::int64_t>(directory_.path() / "o/run.h5", "operations", "end"));
     }
 }
@@ -203,8 +203,8 @@ TEST_F(CommandLine, OutOfTheMemoryLimitIsFive) {
 TEST_F(CommandLine, ASignalStopsWithFourAndLeavesTheTimeline) {
     // Hundreds of layers of heavy exchanges: far longer than the signal takes.
     for (int const signal : {SIGTERM, SIGINT}) {
-        Program program({"run", shipped("cloudmatrix384_decode").string(), "--out", "o", "--force"}, directory_.path());
-        auto const part = directory_.path() / "o/parts/p0000.h5";
+        Program program({"run", shipped("cloudmatrix384_decode").string(), "--out", "o"}, directory_.path());
+        auto const part = directory_.path() / "o/parts/l000.p0000.h5";
         for (int i = 0; i < 600 && !fs::exists(part); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(50));
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
         ::kill(program.pid(), signal);
@@ -212,7 +212,8 @@ TEST_F(CommandLine, ASignalStopsWithFourAndLeavesTheTimeline) {
         EXPECT_EQ(finished.code, 4) << finished.err;
         EXPECT_THAT(finished.err, HasSubstr("Stopped at "));
         EXPECT_FALSE(summary_of(directory_.path() / "o")["complete"].get<bool>());
-        EXPECT_FALSE(fs::exists(directory_.path() / "o/parts"));
+        EXPECT_TRUE(fs::exists(directory_.path() / "o/checkpoints/c000001"));
+        fs::remove_all(directory_.path() / "o");
     }
 }
 
@@ -248,6 +249,9 @@ TEST_F(CommandLine, CheckPrintsWhatTheScenarioMeansAndSimulatesNothing) {
     EXPECT_THAT(finished.out, HasSubstr("edges cut"));
     EXPECT_THAT(finished.out, HasSubstr("lookahead limited by"));
     EXPECT_THAT(finished.out, ContainsRegex("flows [0-9]+, events [0-9]+, operation rows [0-9]+, memory "));
+    EXPECT_THAT(finished.out, HasSubstr("# streaming\nrows in memory: at most "));
+    EXPECT_THAT(finished.out, HasSubstr("at the end only: 64 rows of expert loads; 512 B of counters"));
+    EXPECT_THAT(finished.out, HasSubstr("at the end only: up to 56 rows of pairs;"));
     EXPECT_THAT(finished.out, Not(HasSubstr("digest: ")));
 }
 
@@ -315,7 +319,9 @@ TEST_F(CommandLine, ManyProcessesRefuseOnce) {
     auto const stopped = orrery({"run", "tiny.yaml", "--max-events", "50"}, directory_.path(), launch);
     EXPECT_EQ(stopped.code, 4);
     EXPECT_EQ(summary_of(directory_.path() / "tiny.out")["processes"], 3);
-    EXPECT_FALSE(fs::exists(directory_.path() / "tiny.out/parts"));
+    auto const resumed = orrery({"resume", "tiny.out"}, directory_.path());
+    EXPECT_EQ(resumed.code, 0) << resumed.err;
+    EXPECT_EQ(resumed.digest(), orrery({"run", "tiny.yaml", "--out", "whole"}, directory_.path()).digest());
     auto const out_of_memory =
         orrery({"run", "tiny.yaml", "--force", "--memory-limit", "1MiB"}, directory_.path(), launch);
     EXPECT_EQ(out_of_memory.code, 5);

@@ -2,7 +2,7 @@
 // One process pretends to be many: the same digest and the same file for every number, partition and window width.
 #include "io/timeline/compare.hpp"
 #include "io/timeline/merge.hpp"
-#include "io/timeline/part.hpp"
+#include "io/timeline/part_writer.hpp"
 #include "partitions/dry_run_exchange.hpp"
 #include "tests/apps/apps_testing.hpp"
 
@@ -42,7 +42,8 @@ DryResult dry_run(Job const& job, std::uint32_t processes, std::string const& me
     std::vector<std::unique_ptr<PartWriter>> parts;
     std::vector<std::unique_ptr<Simulation>> simulations;
     for (std::uint32_t p = 0; p < processes; ++p) {
-        parts.push_back(std::make_unique<PartWriter>(out, static_cast<int>(p), Detail::full));
+        parts.push_back(
+            std::make_unique<PartWriter>(PartSetup{.directory = out, .process = p, .processes = processes}));
         simulations.push_back(std::make_unique<Simulation>(job, partition.owner, board.exchange(p), *parts[p],
                                                            Simulation::Options{.window_width = width}));
     }
@@ -54,7 +55,7 @@ DryResult dry_run(Job const& job, std::uint32_t processes, std::string const& me
     DryResult result{.digest = {}, .file = out / "run.h5"};
     Digest digest;
     std::vector<std::int64_t> wire(job.fabric().bundles().size(), 0), payload(wire);
-    std::vector<fs::path> paths;
+    std::vector<PartSource> sources;
     Time last;
     for (std::uint32_t p = 0; p < processes; ++p) {
         auto const outcome = simulations[p]->close();
@@ -67,14 +68,14 @@ DryResult dry_run(Job const& job, std::uint32_t processes, std::string const& me
             wire[b] += share.bundle_bytes[b];
             payload[b] += share.bundle_payload[b];
         }
-        paths.push_back(parts[p]->path());
+        sources.push_back({parts[p]->path()});
         parts[p]->close();
     }
     result.digest = digest.hex();
     Manifest manifest;
     manifest.manifest.push_back({"digest", result.digest});
     manifest.summary.push_back({"events", result.events});
-    merge_parts(paths, result.file, manifest, tables_of(job.fabric(), wire, payload, last));
+    merge_parts(sources, result.file, manifest, tables_of(job.fabric(), wire, payload, last));
     return result;
 }
 

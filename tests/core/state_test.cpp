@@ -2,18 +2,14 @@
 // What StateStream saves it restores, whatever the fields are; bytes that do not fit the fields are noticed.
 #include "core/state.hpp"
 
+#include "tests/state_bytes.hpp"
+
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 namespace orrery::test {
 namespace {
-
-class Bytes final : public ByteSink {
-  public:
-    void write(std::span<std::byte const> bytes) override { all.insert(all.end(), bytes.begin(), bytes.end()); }
-    std::vector<std::byte> all;
-};
 
 struct Inner {
     std::vector<std::uint16_t> small;
@@ -49,12 +45,7 @@ Outer sample() {
 }
 
 std::vector<std::byte> saved(Outer outer) {
-    Bytes sink;
-    StateStream stream(sink);
-    EXPECT_FALSE(stream.restoring());
-    stream(outer);
-    stream.flush();
-    return sink.all;
+    return testing::saved_bytes(outer);
 }
 
 TEST(StateStream, RestoresWhatItSaved) {
@@ -83,8 +74,9 @@ TEST(StateStream, NoticesBytesThatAreMissingOrLeft) {
 }
 
 TEST(StateStream, AValueOfTheMomentIsHandedBack) {
-    Bytes sink;
+    testing::StateBytes sink;
     StateStream saving(sink);
+    EXPECT_FALSE(saving.restoring());
     EXPECT_EQ(saving.value(17), 17);
     saving.flush();
     StateStream restoring(sink.all);

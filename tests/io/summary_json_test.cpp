@@ -28,6 +28,9 @@ Summary example() {
     dispatch.bound_by = "x";
     s.links.push_back({"sn0.n3.up", 1234, 0.5});
     s.imbalance = {1.25, 1.5};
+    s.parallel.processes = {{.events = 5, .busy_s = 1.5, .waiting_s = 0.5},
+                            {.events = 3, .busy_s = 0.5, .waiting_s = 1.5}};
+    s.parallel.advice = "1 process would be as fast";
     s.ignored = {"network.mtu (flow level)"};
     return s;
 }
@@ -68,6 +71,8 @@ TEST(SummaryJson, ValuesComeBack) {
     EXPECT_EQ(found["operations"][0]["bound_by"], "x");
     EXPECT_EQ(found["links"][0], json({{"name", "sn0.n3.up"}, {"bytes", 1234}, {"utilisation", 0.5}}));
     EXPECT_EQ(found["imbalance"], json({{"ranks", 1.25}, {"experts", 1.5}}));
+    EXPECT_EQ(found["parallel"]["processes"][1]["waiting_s"], 1.5);
+    EXPECT_EQ(found["parallel"]["advice"], "1 process would be as fast");
     EXPECT_EQ(found["ignored"], json(s.ignored));
     EXPECT_EQ(found["warnings"], json::array());
     EXPECT_FALSE(std::filesystem::exists(dir.path() / "summary.json.tmp"));
@@ -111,7 +116,10 @@ TEST(SummaryJson, WhatMayDifferBetweenProcessCountsGoesToRun) {
         return keys;
     };
     EXPECT_EQ(keys_of(manifest.run),
-              (std::vector<std::string>{"processes", "windows", "wall_s", "cpu_s", "peak_rss_bytes"}));
+              (std::vector<std::string>{"processes", "windows", "wall_s", "cpu_s", "peak_rss_bytes", "busy_s",
+                                        "waiting_s", "writing_s", "lookahead_s", "lookahead_reason", "lookahead_links",
+                                        "events_per_window", "advice"}));
+    EXPECT_EQ(std::get<std::string>(manifest.run[5].value), "1.5 0.5");
     EXPECT_EQ(manifest.summary.size(), 12U);
 }
 

@@ -34,6 +34,7 @@ TEST(Hdf5, AttributesComeBackAsTheyWere) {
         {"empty", ""},
         {"integer", std::int64_t{-5}},
         {"list", std::vector<std::string>{"a", "", "gr\u00fcn"}},
+        {"list of nothing", std::vector<std::string>{}},
         {"long", std::string(200'000, 'x')},
         {"real", 0.1}};
     {

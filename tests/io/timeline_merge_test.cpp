@@ -3,6 +3,7 @@
 #include "core/check.hpp"
 #include "io/timeline/compare.hpp"
 #include "io/timeline/merge.hpp"
+#include "io/timeline/part_reader.hpp"
 #include "tests/io/timeline_rows.hpp"
 
 #include <gtest/gtest.h>
@@ -16,11 +17,11 @@ namespace {
 
 using test::read_column;
 
-std::filesystem::path merged(std::filesystem::path const& dir, test::Rows const& run, int parts,
-                             MergeLimits const& limits = {}) {
+std::filesystem::path merged(std::filesystem::path const& dir, test::Rows const& run, std::uint32_t parts,
+                             MergeOptions const& options = {}) {
     auto const target = dir / "run.h5";
-    merge_parts(test::write_parts(dir, run, parts), target, test::made_up_manifest(parts), test::made_up_fabric(),
-                limits);
+    merge_parts(test::write_parts(dir, run, parts), target, test::made_up_manifest(static_cast<int>(parts)),
+                test::made_up_fabric(), options);
     return target;
 }
 
@@ -53,13 +54,43 @@ TEST(Merge, ContentIsTheSameForEveryNumberOfParts) {
     auto const run = test::made_up_run();
     test::TemporaryDirectory one;
     auto const reference = merged(one.path(), run, 1);
-    for (int const parts : {2, 3, 7, 60}) {
+    for (std::uint32_t const parts : {2U, 3U, 7U, 60U}) {
         test::TemporaryDirectory dir;
         EXPECT_EQ(content_difference(reference, merged(dir.path(), run, parts)), "") << parts << " parts";
     }
     test::TemporaryDirectory dir;  // several passes
     EXPECT_EQ(content_difference(reference, merged(dir.path(), run, 7, {.fan_in = 2})), "");
     EXPECT_FALSE(std::filesystem::exists(dir.path() / "parts"));
+}
+
+// Every process merges a range; the joined file is what one process writes.
+TEST(Merge, RangesGiveTheSameContent) {
+    test::Rows run = test::made_up_run();
+    run.operations = test::made_up_operations(48, 6000);
+    test::TemporaryDirectory one;
+    auto const reference = merged(one.path(), run, 1);
+    for (std::uint32_t const ranges : {2U, 3U, 4U}) {
+        test::TemporaryDirectory dir;
+        auto const sources = test::write_parts(dir.path(), run, 3);
+        auto const target = dir.path() / "run.h5";
+        {
+            std::vector<ScratchFiles> files;
+            for (std::uint32_t r = 0; r < ranges; ++r) files.push_back(merge_range(sources, target, {r, ranges}));
+            std::uint64_t first = 0;
+            for (std::uint32_t r = 0; r < ranges; ++r) {  // nobody has nothing to do, and the first not everything
+                auto const file =
+                    hdf5::File::open(fmt::format("{}.range{:04}.tmp", target.string(), r), hdf5::ReadMode::closed);
+                auto const rows = file.open_group("operations").open_dataset("end").rows();
+                EXPECT_GT(rows, run.operations.size() / ranges / 2) << r << " of " << ranges;
+                EXPECT_EQ(first % timeline_chunk_rows, 0U);
+                first += rows;
+            }
+            EXPECT_EQ(first, run.operations.size());
+            merge_parts(sources, target, test::made_up_manifest(1), test::made_up_fabric(), {.ranges = ranges});
+        }
+        EXPECT_EQ(content_difference(reference, target), "") << ranges << " ranges";
+        EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}), 1);
+    }
 }
 
 TEST(Merge, ADifferentRunIsDifferent) {
@@ -93,23 +124,23 @@ TEST(Merge, NoRowsAtAllStillMakeAFile) {
 
 TEST(Merge, ARowInTwoPartsIsRefusedAndThePartsStay) {
     test::TemporaryDirectory dir;
-    std::vector<std::filesystem::path> parts;
-    for (int p = 0; p < 2; ++p) {
-        PartWriter part(dir.path(), p, Detail::full);
+    std::vector<PartSource> parts;
+    for (std::uint32_t p = 0; p < 2; ++p) {
+        PartWriter part({.directory = dir.path(), .process = p, .processes = 2});
         part.add(PairRow{1, 2, 3, 4});
         part.close();
-        parts.push_back(part.path());
+        parts.push_back({part.path()});
     }
     EXPECT_THROW(merge_parts(parts, dir.path() / "run.h5", {}, {}), InternalError);
-    EXPECT_TRUE(std::filesystem::exists(parts[0]) && std::filesystem::exists(parts[1]));
+    EXPECT_TRUE(std::filesystem::exists(parts[0].path) && std::filesystem::exists(parts[1].path));
     EXPECT_FALSE(std::filesystem::exists(dir.path() / "run.h5"));
     EXPECT_FALSE(std::filesystem::exists(dir.path() / "run.h5.tmp"));
 }
 
 TEST(Merge, PartsOfDifferentDetailAreRefused) {
     test::TemporaryDirectory dir;
-    auto const a = test::write_part(dir.path(), {}, 0, 2, Detail::full);
-    auto const b = test::write_part(dir.path(), {}, 1, 2, Detail::layers);
+    auto const a = test::write_part(dir.path(), {}, 0, 2, {.detail = Detail::full});
+    auto const b = test::write_part(dir.path(), {}, 1, 2, {.detail = Detail::layers});
     EXPECT_THROW(merge_parts({a, b}, dir.path() / "run.h5", {}, {}), InternalError);
 }
 
@@ -142,14 +173,14 @@ double cpu_seconds() {
 TEST(Merge, AMillionOperationsTakeAboutASecond) {
     test::TemporaryDirectory dir;
     auto const rows = test::made_up_operations(1000, 1000);
-    std::vector<std::filesystem::path> parts;
+    std::vector<PartSource> parts;
     auto const begin = cpu_seconds();
     for (std::uint32_t p = 0; p < 4; ++p) {
-        PartWriter part(dir.path(), static_cast<int>(p), Detail::layers);
+        PartWriter part({.directory = dir.path(), .process = p, .processes = 4, .detail = Detail::layers});
         for (auto const& row : rows)
             if (row.rank / 250 == p) part.add(row);
         part.close();
-        parts.push_back(part.path());
+        parts.push_back({part.path()});
     }
     auto const written = cpu_seconds();
     merge_parts(parts, dir.path() / "run.h5", {}, {});

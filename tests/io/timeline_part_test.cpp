@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of one process: rows come back, bad order is refused, and a kill loses nothing that was flushed.
 #include "core/check.hpp"
-#include "io/timeline/part.hpp"
+#include "io/timeline/part_reader.hpp"
+#include "io/timeline/part_writer.hpp"
 #include "tests/io/timeline_rows.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +52,7 @@ void expect_stream(PartReader const& part) {
 TEST(Part, EveryFieldOfEveryRowComesBack) {
     test::TemporaryDirectory dir;
     {
-        PartWriter part(dir.path(), 0, Detail::full);
+        PartWriter part({.directory = dir.path()});
         part.add(OperationRow{Time::from_ps(1), Time::from_ps(2), Time::from_ps(3), Time::from_ps(4), 5, 6, 7,
                               OpKind::dense_ffn, 8});
         part.add(CollectiveRow{Time::from_ps(1), Time::from_ps(2), Time::from_ps(3), Time::from_ps(4), 5, 6, 7, 8,
@@ -61,7 +62,7 @@ TEST(Part, EveryFieldOfEveryRowComesBack) {
         part.add(ExpertLoadRow{1, 2, 3, 4, -1, 6});
         part.close();
     }
-    auto const file = hdf5::File::open(part_path(dir.path(), 0), ReadMode::closed);
+    auto const file = hdf5::File::open(part_path(dir.path(), 0, 0), ReadMode::closed);
     std::vector<std::int64_t> found;
     std::vector<std::string> names;
     for (auto const& table : timeline_tables())
@@ -88,8 +89,8 @@ TEST(Part, EveryFieldOfEveryRowComesBack) {
 TEST(Part, DetailLeavesOutWhatItSays) {
     auto const rows_of = [](Detail detail) {
         test::TemporaryDirectory dir;
-        test::write_part(dir.path(), test::made_up_run(), 0, 1, detail);
-        PartReader const part(part_path(dir.path(), 0), ReadMode::closed);
+        test::write_part(dir.path(), test::made_up_run(), 0, 1, {.detail = detail});
+        PartReader const part({part_path(dir.path(), 0, 0)});
         std::vector<bool> present;
         for (std::size_t t = 0; t < timeline_tables().size(); ++t)
             present.push_back(part.rows(static_cast<TableId>(t)) > 0);
@@ -103,7 +104,7 @@ TEST(Part, DetailLeavesOutWhatItSays) {
 
 TEST(Part, RowsOutOfOrderOrTwiceAreRefused) {
     test::TemporaryDirectory dir;
-    PartWriter part(dir.path(), 0, Detail::full);
+    PartWriter part({.directory = dir.path()});
     part.add(LinkBinRow{5, 1, 10});
     part.add(LinkBinRow{4, 2, 10});
     EXPECT_THROW(part.add(LinkBinRow{6, 1, 10}), InternalError);
@@ -113,24 +114,23 @@ TEST(Part, RowsOutOfOrderOrTwiceAreRefused) {
 
 TEST(Part, AReaderFollowsTheRunningWriter) {
     test::TemporaryDirectory dir;
-    PartWriter part(dir.path(), 0, Detail::full);
+    PartWriter part({.directory = dir.path()});
     for (std::uint32_t i = 0; i < 20'000; ++i) part.add(nth(i));
-    part.flush();
+    part.flush({});
     {
-        PartReader const seen(part.path(), ReadMode::live);
+        PartReader const seen({part.path()});
         EXPECT_EQ(seen.rows(TableId::operations), 20'000U);
         expect_stream(seen);
     }
     for (std::uint32_t i = 20'000; i < 40'000; ++i) part.add(nth(i));
     {
         // The tail is older than the chunk that was completed since: it must not be appended to it.
-        PartReader const seen(part.path(), ReadMode::live);
+        PartReader const seen({part.path()});
         EXPECT_GE(seen.rows(TableId::operations), 20'000U);
         expect_stream(seen);
     }
     part.close();
-    EXPECT_FALSE(std::filesystem::exists(tail_path(part.path())));
-    PartReader const seen(part.path(), ReadMode::closed);
+    PartReader const seen({part.path()});
     EXPECT_EQ(seen.rows(TableId::operations), 40'000U);
     expect_stream(seen);
 }
@@ -157,15 +157,14 @@ TEST(Part, AKillLosesNothingThatWasFlushed) {
     for (std::uint32_t const flushed : {5U, 16'384U, 40'000U}) {
         test::TemporaryDirectory dir;
         run_until_ready_and_kill([&](auto const& ready) {
-            PartWriter part(dir.path(), 0, Detail::full);
+            PartWriter part({.directory = dir.path()});
             std::uint32_t i = 0;
             for (; i < flushed; ++i) part.add(nth(i));
-            part.flush();
+            part.flush({});
             ready();
             for (;; ++i) part.add(nth(i));  // killed somewhere in here
         });
-        EXPECT_THROW(PartReader(part_path(dir.path(), 0), ReadMode::closed), InputError);
-        PartReader const part(part_path(dir.path(), 0), ReadMode::live);
+        PartReader const part({part_path(dir.path(), 0, 0)});
         EXPECT_GE(part.rows(TableId::operations), flushed);
         expect_stream(part);
     }
@@ -173,35 +172,35 @@ TEST(Part, AKillLosesNothingThatWasFlushed) {
 
 TEST(Part, ADamagedTailIsRefused) {
     test::TemporaryDirectory dir;
-    PartWriter part(dir.path(), 0, Detail::full);
+    PartWriter part({.directory = dir.path()});
     for (std::uint32_t i = 0; i < 100; ++i) part.add(nth(i));
-    part.flush();
+    part.flush({});
     {
         std::fstream tail(tail_path(part.path()), std::ios::in | std::ios::out | std::ios::binary);
         tail.seekp(200);
         tail.put('\x55');
     }
-    EXPECT_THROW(PartReader(part.path(), ReadMode::live), InputError);
+    EXPECT_THROW(PartReader({part.path()}), InputError);
     std::filesystem::resize_file(tail_path(part.path()), 20);
-    EXPECT_THROW(PartReader(part.path(), ReadMode::live), InputError);
+    EXPECT_THROW(PartReader({part.path()}), InputError);
 }
 
 TEST(Part, AnUnwritableDirectoryIsOneSentenceWithPathAndReason) {
     test::TemporaryDirectory dir;
     std::ofstream(dir.path() / "file") << "in the way";
     try {
-        PartWriter part(dir.path() / "file", 0, Detail::full);
+        PartWriter part({.directory = dir.path() / "file"});
         FAIL() << "no error";
     } catch (InputError const& error) {
         EXPECT_EQ(error.what(),
                   "cannot create directory " + (dir.path() / "file" / "parts").string() + " (Not a directory)");
     }
-    std::filesystem::create_directories(part_path(dir.path(), 0));  // a directory where the file should be
+    std::filesystem::create_directories(part_path(dir.path(), 0, 0));  // a directory where the file should be
     try {
-        PartWriter part(dir.path(), 0, Detail::full);
+        PartWriter part({.directory = dir.path()});
         FAIL() << "no error";
     } catch (InputError const& error) {
-        EXPECT_EQ(error.what(), "cannot create " + part_path(dir.path(), 0).string() + " (Is a directory)");
+        EXPECT_EQ(error.what(), "cannot create " + part_path(dir.path(), 0, 0).string() + " (Is a directory)");
     }
 }
 
@@ -213,12 +212,12 @@ TEST(Part, AFullDiskIsReportedWithPathAndReason) {
         rlimit const limit{64 * 1024, 64 * 1024};
         ::setrlimit(RLIMIT_FSIZE, &limit);
         try {
-            PartWriter part(dir.path(), 0, Detail::full);
+            PartWriter part({.directory = dir.path()});
             for (std::uint32_t i = 0; i < 1'000'000; ++i) part.add(nth(i));
             std::_Exit(1);
         } catch (InputError const& error) {
             std::string const message = error.what();
-            bool const good = message.find(part_path(dir.path(), 0).string()) != std::string::npos &&
+            bool const good = message.find(part_path(dir.path(), 0, 0).string()) != std::string::npos &&
                               message.find("(File too large)") != std::string::npos;
             if (!good) fmt::print(stderr, "{}\n", message);
             std::_Exit(good ? 0 : 2);
@@ -231,7 +230,9 @@ TEST(Part, AFullDiskIsReportedWithPathAndReason) {
 }
 
 TEST(Part, BuffersAreBounded) {
-    EXPECT_EQ(part_buffer_bytes(), (44U + 60U + 16U + 24U + 24U) * timeline_chunk_rows);
+    // Twice the open chunks, three times the largest column of one, and 4 MiB of HDF5.
+    EXPECT_EQ(PartWriter::memory_bytes(Detail::full), (2 * (44 + 60 + 16 + 24 + 24) + 3 * 8) * 16'384 + 4'194'304);
+    EXPECT_EQ(PartWriter::memory_bytes(Detail::summary), (2 * (60 + 16) + 3 * 8) * 16'384 + 4'194'304);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include "core/digest.hpp"
 #include "core/records.hpp"
 #include "io/timeline/manifest.hpp"
-#include "io/timeline/part.hpp"
+#include "io/timeline/part_writer.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -107,13 +107,32 @@ inline Rows made_up_run() {
     return run;
 }
 
+inline constexpr auto bin_width = Time::from_ps(100'000'000);
+
+// Rows of the made-up run with a time in [from, until); what sums over the run with the last of them.
+inline Rows between(Rows const& run, Time from, Time until) {
+    auto const inside = [&](Time t) { return from <= t && t < until; };
+    auto part = run;
+    std::erase_if(part.operations, [&](auto const& r) { return !inside(r.end); });
+    std::erase_if(part.collectives, [&](auto const& r) { return !inside(r.last_end); });
+    std::erase_if(part.link_bins, [&](auto const& r) { return !inside((r.bin + std::int64_t{1}) * bin_width); });
+    if (until < Time::infinity()) {
+        part.pairs.clear();
+        part.expert_loads.clear();
+    }
+    return part;
+}
+
 // Writes what process `process` of `count` owns: ranks in blocks, domains dealt, pairs and loads by rank.
-inline std::filesystem::path write_part(std::filesystem::path const& directory, Rows const& run, int process, int count,
-                                        Detail detail = Detail::full) {
-    auto const p = static_cast<std::uint32_t>(process), n = static_cast<std::uint32_t>(count);
+inline PartSource write_part(std::filesystem::path const& directory, Rows const& run, std::uint32_t p, std::uint32_t n,
+                             PartSetup setup = {}) {
     auto const owns_rank = [&](std::uint32_t rank) { return rank * n / 48 == p; };
     auto const owns_domain = [&](std::uint32_t domain) { return domain % n == p; };
-    PartWriter part(directory, process, detail);
+    setup.directory = directory;
+    setup.process = p;
+    setup.processes = n;
+    setup.link_bin = bin_width;
+    PartWriter part(setup);
     for (auto const& r : run.operations)
         if (owns_rank(r.rank)) part.add(r);
     for (auto const& r : run.collectives)
@@ -125,13 +144,13 @@ inline std::filesystem::path write_part(std::filesystem::path const& directory, 
     for (auto const& r : run.expert_loads)
         if (owns_rank(r.rank)) part.add(r);
     part.close();
-    return part.path();
+    return {part.path()};
 }
 
-inline std::vector<std::filesystem::path> write_parts(std::filesystem::path const& directory, Rows const& run,
-                                                      int count, Detail detail = Detail::full) {
-    std::vector<std::filesystem::path> parts;
-    for (int p = 0; p < count; ++p) parts.push_back(write_part(directory, run, p, count, detail));
+inline std::vector<PartSource> write_parts(std::filesystem::path const& directory, Rows const& run, std::uint32_t count,
+                                           PartSetup setup = {}) {
+    std::vector<PartSource> parts;
+    for (std::uint32_t p = 0; p < count; ++p) parts.push_back(write_part(directory, run, p, count, setup));
     return parts;
 }
 
