@@ -217,18 +217,15 @@ void NodeEngine<T>::send_packet(std::uint32_t slot, std::uint32_t port, std::int
         ++tx.next;
     }
     bool const final = sequence + 1 == tx.packets;
+    auto const heading = tx.heading(ready_[list_of(port)].count++ & id_mask);
     Packet packet;
-    packet.slot = slot;
-    packet.origin = tx.origin & id_mask;
-    packet.count = ready_[list_of(port)].count++ & id_mask;
-    packet.bytes = (final ? tx.last_bytes : settings_.mtu) & 0x7fff;
-    packet.turn = tx.turn;
-    packet.next = tx.hop1 & id_mask;
-    packet.hop2 = tx.hop2 & id_mask;
-    packet.last = tx.last & id_mask;
-    packet.left = tx.left & 3;
-    packet.final = final ? 1 : 0;
-    packet.set_sequence(sequence);
+    packet.set_out(PacketLoad::of(heading.origin, heading.count, final ? tx.last_bytes : settings_.mtu, tx.turn, slot,
+                                  heading.last, sequence),
+                   {.next = heading.hop1 & id_mask,
+                    .left = static_cast<std::uint32_t>(tx.left) & 3,
+                    .final = final ? 1U : 0U,
+                    .hop2 = heading.hop2 & id_mask,
+                    .seq_low = sequence & 0xffff});
     ++counters_.injected;
     auto const bytes = static_cast<std::uint32_t>(packet.bytes);
     if (tx.pace > 0)
@@ -417,17 +414,14 @@ void NodeEngine<T>::answer(std::uint32_t node, Rx& rx, Packet const& packet, Pac
         rx.knows_way = 1;
     }
     Packet back;
-    back.slot = packet.slot;
-    back.origin = here & id_mask;
-    back.count = nodes_[node].answers++ & id_mask;
-    back.bytes = settings_.ack_bytes & 0x7fff;
-    back.next = rx.hop1 & id_mask;
-    back.hop2 = rx.hop2 & id_mask;
-    back.last = rx.back & id_mask;
-    back.left = rx.left & 3;
-    back.in = rx.first & id_mask;  // until it leaves: the bundle over which it does
-    back.set_kind(kind);
-    back.set_sequence(sequence);
+    back.set_out(
+        PacketLoad::of(here, nodes_[node].answers++ & id_mask, settings_.ack_bytes, 0, packet.slot, rx.back, sequence),
+        {.next = static_cast<std::uint32_t>(rx.hop1) & id_mask,
+         .left = static_cast<std::uint32_t>(rx.left) & 3,
+         .kind_bits = static_cast<std::uint32_t>(kind) & 7,
+         .in = rx.first & id_mask,  // until it leaves: the bundle over which it does
+         .hop2 = rx.hop2 & id_mask,
+         .seq_low = sequence & 0xffff});
     ++counters_.control;
     if (kind == PacketKind::cnp && settings_.cnp_delay > Time{}) {
         packet_detail::Fifo one;

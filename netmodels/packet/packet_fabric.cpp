@@ -17,6 +17,7 @@ constexpr std::uint32_t none = ~0U;
 PacketFabric::PacketFabric(Fabric const& fabric, DomainMap const& map, DomainId domain, PacketSettings const& settings)
     : fabric_(&fabric), domain_(domain), mtu_(settings.mtu), note_(settings.ack_bytes) {
     ORRERY_VALIDATE(mtu_ >= 64 && mtu_ <= 32'767, "network.packet.mtu is {} bytes (must be 64 to 32767)", mtu_);
+    ORRERY_VALIDATE(note_ >= 1 && note_ <= 32'767, "network.packet.ack_bytes is {} (must be 1 to 32767)", note_);
     ORRERY_VALIDATE(fabric.rank_count() < most_packet_ids && map.bundles(domain).size() < most_packet_ids,
                     "domain {} has too many bundles or ranks for the packet model (at most {}); use the flow model",
                     fabric.domain_name(domain), most_packet_ids - 1);

@@ -182,14 +182,9 @@ void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
 
         bool const final = flow.sent + 1 == flow.packets;
         Packet packet;
-        packet.slot = slot;
-        packet.origin = heading.origin & id_mask;
-        packet.count = heading.count & id_mask;
-        packet.hop2 = heading.hop2 & id_mask;
-        packet.last = heading.last & id_mask;
-        packet.bytes = (final ? flow.last_bytes : settings_.mtu) & 0x7fff;
-        packet.set_sequence(flow.sent);
-        packet.final = final ? 1 : 0;
+        packet.set_out(PacketLoad::of(heading.origin, heading.count, final ? flow.last_bytes : settings_.mtu, 0, slot,
+                                      heading.last, flow.sent),
+                       {.final = final ? 1U : 0U, .hop2 = heading.hop2 & id_mask, .seq_low = flow.sent & 0xffff});
         auto const time = fabric_.serialisation(port, static_cast<std::uint32_t>(packet.bytes));
         injector.clock = start;
         if (flow.pace > 0)
@@ -285,9 +280,11 @@ void SweepEngine::sweep() {
         __builtin_prefetch(&ports_[place], 1);
         __builtin_prefetch(&fabric_.port(place));
     };
-    order_.visit(calendar_, soon, [this](std::uint32_t place, Arrival const* first, Arrival const* last) {
-        by_node_ ? pass(place, first, last) : walk(place, first, last);
-    });
+    order_.visit(
+        calendar_, soon, [](std::uint32_t) {},
+        [this](std::uint32_t place, Arrival const* first, Arrival const* last) {
+            by_node_ ? pass(place, first, last) : walk(place, first, last);
+        });
 }
 
 // The arrivals at one node whose links are chosen by their load.
