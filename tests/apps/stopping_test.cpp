@@ -179,9 +179,12 @@ TEST_F(StoppingOfHung, AHungProcessEndsTheOthersWithItsNumber) {
     auto const stopped = std::chrono::steady_clock::now();
     ::kill(children_of(program->pid()).at(1), SIGSTOP);
     auto const finished = program->wait();
-    EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - stopped).count(), 7);
+    EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - stopped).count(), 15);
     EXPECT_EQ(finished.code, 1);
-    EXPECT_THAT(finished.err, ContainsRegex("of 3 has heard nothing from process 1 for 2[.0-9]* s .it died or hangs"));
+    // Process 0 may be waiting in a heartbeat, where it cannot tell whom for, and process 2 then for both.
+    EXPECT_THAT(
+        finished.err,
+        ContainsRegex("of 3 has heard nothing from (process (0, )?1|some other process) for [2-9][.0-9]* s .it died"));
 }
 
 // Nearly every packet of one link is lost and sent again.
