@@ -122,7 +122,8 @@ TEST(Screen, StaysWithin80ColumnsAnd40LinesAndAscii) {
 TEST(Screen, APacketRunStaysWithin40LinesAndShowsQueuesAndFlowTimes) {
     auto s = example();
     s.complete = false;
-    while (s.operations.size() < 7) s.operations.push_back(s.operations[2]);
+    while (s.operations.size() < 7) s.operations.push_back(s.operations[0]);
+    s.operations[4].bound_link = "sn0.n03.d05-l1.*.up";
     s.conservation = {.injected_bytes = 9'000'000'000'000'000'000, .delivered_bytes = 9'000'000'000'000'000'000};
     s.ignored.assign(9, std::string(200, 'n'));
     s.warnings.assign(9, std::string(200, 'n'));
