@@ -9,8 +9,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace {
@@ -116,6 +118,13 @@ ExitCode guarded(World& world, CLI::App const& app, Arguments& a) {
     }
 }
 
+// What was printed must have arrived before the program may end with success.
+int with_output_written(int code) {
+    if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+    fmt::print(stderr, "cannot write to the standard output ({})\n", std::strerror(errno));
+    return code == 0 ? static_cast<int>(ExitCode::bad_input) : code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -141,9 +150,9 @@ int main(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (CLI::ParseError const& error) {
         if (world.root()) app.exit(error);
-        return error.get_exit_code() == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
+        return with_output_written(error.get_exit_code() == 0 ? 0 : static_cast<int>(ExitCode::bad_input));
     }
-    auto const code = static_cast<int>(guarded(world, app, arguments));
+    auto const code = with_output_written(static_cast<int>(guarded(world, app, arguments)));
     if (hdf5::closing_failed()) {
         std::fflush(nullptr);
         std::_Exit(code);

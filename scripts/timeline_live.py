@@ -24,24 +24,21 @@ def _words(data, count, at):
 
 
 def read_part(path):
-    """({table: {column: array}}, complete_until in ps): the rows of this moment, a prefix of what the part will hold."""
+    """({table: {column: array}}, complete_until in ps): what was flushed last, a prefix of what the part will hold."""
     path = pathlib.Path(path)
-    # The tail before the file: its rows follow chunks that are in the file by then. It is replaced as a whole.
+    # The tail before the file: the chunks that it follows are in the file by then. It is replaced as a whole.
     tail = path.with_suffix(".tail").read_bytes()
     (complete_until, _state, _written_us), at = _words(tail, 3, 24)  # after magic, length and checksum
+    tables = {}
     with h5py.File(path, "r", libver="latest", swmr=True) as part:
-        tables = {}
         for name in TABLES:
             (first, rows), at = _words(tail, 2, at)
-            arrays = {column: part[name][column] for column in part[name].attrs["columns"]}
-            in_file = min(len(data) for data in arrays.values())  # the writer may be between two columns
-            table = {}
-            for column, data in arrays.items():
+            tables[name] = {}
+            for column in part[name].attrs["columns"]:
+                data = part[name][column]
                 values = np.frombuffer(tail, data.dtype, rows, at)
-                at += rows * data.dtype.itemsize
-                # A chunk that was completed since holds rows of the tail, too.
-                table[column] = np.concatenate([data[:in_file], values[in_file - first :]])
-            tables[name] = table
+                at += values.nbytes
+                tables[name][column] = np.concatenate([data[:first], values])
     return tables, complete_until
 
 

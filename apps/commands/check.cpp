@@ -52,8 +52,8 @@ void print_partition(Job const& job, CheckArguments const& arguments) {
     PartitionOptions const options{
         .method = arguments.partition, .processes = arguments.processes, .seed = job.scenario().seed()};
     auto const partition = make_partition(job.graph(), options, [&](LpId lp) { return job.lp_name(lp); });
-    fmt::print("\n# partition over {} process{}\n{}\nlookahead of the model: {}\nadvice: {}\n",
-               arguments.processes, arguments.processes == 1 ? "" : "es", partition.report.text, job.lookahead_reason(),
+    fmt::print("\n# partition over {} process{}\n{}\nlookahead of the model: {}\nadvice: {}\n", arguments.processes,
+               arguments.processes == 1 ? "" : "es", partition.report.text, job.lookahead_reason(),
                predicted_advice(job));
 }
 

@@ -5,6 +5,9 @@
 #include "apps/run/signals.hpp"
 #include "io/checkpoint/checkpoint.hpp"
 #include "io/timeline/about.hpp"
+#include "io/timeline/merge.hpp"
+
+#include <cstdio>
 
 namespace orrery {
 namespace {
@@ -12,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A directory that holds nothing, or only what an earlier run left and --force may replace.
-void prepare_directory(fs::path const& out, bool force) {
+void prepare_directory(fs::path const& out, RunArguments const& arguments) {
     std::error_code error;
     fs::create_directories(out, error);
     ORRERY_VALIDATE(!error, "cannot create {} ({}) choose another --out", out.string(), error.message());
@@ -21,11 +24,15 @@ void prepare_directory(fs::path const& out, bool force) {
         if (fs::exists(out / name)) found.emplace_back(name);
     if (found.empty()) return;
     ORRERY_VALIDATE(
-        force, "{} holds {} of an earlier run (a run never overwrites another) use --force or another --out{}",
-        out.string(), fmt::join(found, " and "),
+        arguments.force,
+        "{} holds {} of an earlier run (a run never overwrites another) use --force or another --out{}", out.string(),
+        fmt::join(found, " and "),
         published_checkpoints(out).empty() ? "" : fmt::format(", or go on with orrery resume {}", out.string()));
     for (auto const& name : found) fs::remove_all(out / name, error);
+    remove_unfinished(out / "run.h5");
     ORRERY_VALIDATE(!error, "cannot replace {} ({})", out.string(), error.message());
+    if (!arguments.quiet)
+        fmt::print(stderr, "Replaced {} of an earlier run in {}.\n", fmt::join(found, " and "), out.string());
 }
 
 }  // namespace
@@ -36,7 +43,7 @@ ExitCode run_command(World const& world, RunArguments const& arguments) {
     Leg leg;
     leg.run = arguments.out.empty() ? fs::path{arguments.input.scenario.stem().string() + ".out"} : arguments.out;
     leg.prepare = [&] {
-        prepare_directory(leg.run, arguments.force);
+        prepare_directory(leg.run, arguments);
         write_about(leg.run, make_manifest(job, arguments.command_line), fabric_tables(job));
     };
     return simulate_leg(world, job, leg, arguments);

@@ -119,6 +119,11 @@ void Checkpointer::take(Simulation& simulation, PartWriter& part) {
     seconds_ += last_s_;
 }
 
+// The state of the LPs is no larger than what the process holds, and a slow disk takes 200 MB/s.
+double Checkpointer::cost_s() const {
+    return taken_ > 0 ? last_s_ : static_cast<double>(peak_memory_bytes()) / 200e6;
+}
+
 CheckpointManifest find_checkpoint(World const& world, fs::path const& run) {
     auto const numbers = [&] {
         std::istringstream in(world.broadcast(fmt::format("{}", fmt::join(published_checkpoints(run), " "))));

@@ -43,7 +43,7 @@ class Checkpointer {
     std::int64_t taken() const { return taken_; }
     std::int64_t bytes() const { return bytes_; }  // of the newest, all processes
     double seconds() const { return seconds_; }    // spent on all of them
-    double cost_s() const { return last_s_; }      // of the last; zero before the first
+    double cost_s() const;  // of one more: as the last, or guessed from the memory before the first
 
   private:
     World const* world_;

@@ -12,7 +12,7 @@ std::string count_text(std::uint32_t processes) {
     return processes == 1 ? "1 process" : fmt::format("{} processes", processes);
 }
 
-// "at most 12 processes are useful: the busiest of them has 9.1 % of the work, sn0.ub alone 8.0 %"
+// "up to 12 processes are useful: the busiest then has 9.1 % of the work, sn0.ub alone 8.0 %"
 std::string useful_text(Job const& job, LpGraph const& graph) {
     auto const useful = useful_processes(graph);
     auto const heaviest = heaviest_lp(graph);

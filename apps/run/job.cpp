@@ -256,6 +256,8 @@ void Job::choose_lookahead() {
     lookahead_reason_ = fmt::format("{} ({})", to_string(least.time), least.reason);
     if (scenario().network().model() == "packet") {
         packet_ = make_packet_settings(scenario());
+        packet_.timetable =
+            link_timetable_of(scenario().fabric(), scenario().seed(), degradations_of(scenario().fabric()));
         // A transfer is told when its last packet has arrived, and its sender's end counts from the departure.
         auto const finish = std::min(dispatch_.finish, combine_.finish) - packet_notice();
         ORRERY_VALIDATE(

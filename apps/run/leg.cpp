@@ -101,6 +101,13 @@ std::string waiting_text(World const& world, Simulation const& simulation) {
     return all;
 }
 
+// What to do with a run whose storage failed.
+std::string what_is_left(fs::path const& run) {
+    return published_checkpoints(run).empty()
+               ? fmt::format("orrery recover {} shows what was written", run.string())
+               : fmt::format("orrery resume {} goes on from the last checkpoint", run.string());
+}
+
 void say_stopped(Leg const& leg, RunOutcome const& outcome) {
     fmt::print(stderr,
                "Stopped at {} simulated ({}); the timeline holds what was simulated until then.\nTo go on: orrery "
@@ -147,18 +154,22 @@ ExitCode simulate_leg(World const& world, Job const& job, Leg const& leg, Launch
             .gather =
                 [&](ProcessStatus const& mine) { return ProcessStatus::from_words(world.gather(mine.words())); }});
     RunOutcome outcome;
+    bool finished = false;
     try {
         outcome = run_loop(world, leg, *simulation);
-    } catch (IncompleteError const& error) {  // on every process alike
+        finished = outcome.reason == StopReason::finished;
+        // Before close(), which adds rows of what is still going on.
+        if (!finished) checkpointer.take(*simulation, *part);
+        outcome = simulation->close();
+        all_or_none(world, [&] { part->close(simulation->complete_until()); });
+    } catch (StorageError const& error) {  // on every process alike, like the other one
+        hdf5::leave_all_open();
+        throw StorageError(fmt::format("{} {}", error.what(), what_is_left(leg.run)));
+    } catch (IncompleteError const& error) {
         all_or_none(world, [&] { part->close(simulation->complete_until()); });
         throw IncompleteError(fmt::format("{}\n{}What was simulated until then: orrery recover {}", error.what(),
                                           waiting_text(world, *simulation), leg.run.string()));
     }
-    bool const finished = outcome.reason == StopReason::finished;
-    // Before close(), which adds rows of what is still going on.
-    if (!finished) checkpointer.take(*simulation, *part);
-    outcome = simulation->close();
-    all_or_none(world, [&] { part->close(simulation->complete_until()); });
 
     auto const waits = finished ? waiting_text(world, *simulation) : std::string{};
     auto report = make_report(world, job, partition, *simulation, outcome,

@@ -86,11 +86,11 @@ void timetable(Draft& draft) {
                                fmt::format("{}.extra_latency = {} (latencies do not change in time) use rate_factor or "
                                            "down, or leave out from and until",
                                            path, show(d.extra_latency())));
-        if (draft.scenario.network().model() != "flow")
+        if (draft.scenario.network().model() == "analytic")
             draft.problems.add(
                 place_of(draft, {(path + ".from").c_str(), (path + ".until").c_str()}),
                 fmt::format("{}.{} = {} (the {} model has no links that change in time) use "
-                            "network.model=flow",
+                            "network.model=flow or packet",
                             path, d.from() > 0 ? "from" : "until", show(d.from() > 0 ? d.from() : d.until()),
                             draft.scenario.network().model()));
     }

@@ -22,6 +22,10 @@ using RawId = std::int64_t;  // HDF5's hid_t
 // of MPI or of the program, so the program must leave without either.
 bool closing_failed();
 
+// From here on nothing is closed any more, and closing_failed() is true: files stay as a kill would have left them.
+// After a failed write HDF5 would put what it can of its indices to the disk, in an order that loses rows.
+void leave_all_open();
+
 // What HDF5 keeps of a streaming file beside its rows: indices of chunks and headers.
 inline constexpr std::int64_t streaming_metadata_bytes = std::int64_t{4} << 20;
 

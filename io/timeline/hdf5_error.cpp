@@ -18,6 +18,8 @@ std::string essence(std::string const& text) {
     return text.substr(begin + marker.size(), end - begin - marker.size());
 }
 
+}  // namespace
+
 std::string innermost_reason() {
     std::string reason;
     auto const visit = [](unsigned depth, H5E_error2_t const* entry, void* out) -> herr_t {
@@ -28,14 +30,12 @@ std::string innermost_reason() {
     return reason.empty() ? "HDF5 gives no reason" : essence(reason);
 }
 
-}  // namespace
-
 void silence_hdf5() {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
-void raise_hdf5(char const* problem, std::string const& where) {
-    throw StorageError(fmt::format("{} {} ({})", problem, where, innermost_reason()));
+void raise_hdf5(char const* problem, std::string const& where, std::string const& reason) {
+    throw StorageError(fmt::format("{} {} ({})", problem, where, reason));
 }
 
 }  // namespace orrery::hdf5

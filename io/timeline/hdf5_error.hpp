@@ -9,8 +9,12 @@ namespace orrery::hdf5 {
 // Stops HDF5 from printing its error stack by itself.
 void silence_hdf5();
 
-// Throws "<problem> <where> (<innermost reason on HDF5's error stack>)".
-[[noreturn]] void raise_hdf5(char const* problem, std::string const& where);
+// The innermost reason on HDF5's error stack; the next call of HDF5 clears it.
+std::string innermost_reason();
+
+// Throws "<problem> <where> (<reason>)".
+[[noreturn]] void raise_hdf5(char const* problem, std::string const& where,
+                             std::string const& reason = innermost_reason());
 
 template <class Status>
 Status check(Status status, char const* problem, std::string const& where) {

@@ -38,6 +38,18 @@ std::vector<PartReader> open_parts(std::span<PartSource const> sources) {
     return parts;
 }
 
+// Writes what PartReader reads.
+void merge_to_part(std::vector<PartReader> const& inputs, std::filesystem::path const& path) {
+    auto out = hdf5::File::create(path, hdf5::Format::streaming);
+    write_setup(out, inputs.front().setup());
+    merge_tables(inputs, out);
+    out.close();
+    std::vector<TailTable> ends(timeline_table_count);
+    for (std::size_t t = 0; t < ends.size(); ++t)
+        for (auto const& input : inputs) ends[t].first_row += input.rows(static_cast<TableId>(t));
+    write_tail(tail_path(path), {.complete_until = Time::infinity(), .state = TailNote::State::closed}, ends);
+}
+
 // Merges groups of parts until at most `fan_in` are left.
 Sources reduce_fan_in(Sources parts, std::size_t fan_in, std::filesystem::path const& beside,
                       ScratchFiles& intermediate) {
@@ -46,14 +58,11 @@ Sources reduce_fan_in(Sources parts, std::size_t fan_in, std::filesystem::path c
         for (std::size_t first = 0; first < parts.size(); first += fan_in) {
             auto const group = std::span(parts).subspan(first, std::min(fan_in, parts.size() - first));
             auto path = beside;
-            path += fmt::format(".{}-{:04}", pass, merged.size());
+            path += fmt::format(".{}-{:04}.h5", pass, merged.size());
             merged.push_back({path});
             intermediate.add(path);
-            auto const inputs = open_parts(group);
-            auto out = hdf5::File::create(path, hdf5::Format::streaming);  // what PartReader reads
-            write_setup(out, inputs.front().setup());
-            merge_tables(inputs, out);
-            out.close();
+            intermediate.add(tail_path(path));
+            merge_to_part(open_parts(group), path);
         }
         parts = std::move(merged);
     }
@@ -69,6 +78,16 @@ std::filesystem::path range_path(std::filesystem::path const& run_h5, std::uint3
 
 std::uint32_t useful_ranges(std::size_t parts, std::uint32_t processes) {
     return parts <= MergeOptions{}.fan_in ? std::min<std::uint32_t>(processes, 64) : 1;
+}
+
+void remove_unfinished(std::filesystem::path const& run_h5) {
+    auto const prefix = run_h5.filename().string() + ".";
+    std::error_code ignored;
+    ScratchFiles found;
+    for (auto const& entry : std::filesystem::directory_iterator(run_h5.parent_path(), ignored)) {
+        auto const name = entry.path().filename().string();
+        if (name.starts_with(prefix) && (name.ends_with(".tmp") || name.ends_with(".h5"))) found.add(entry.path());
+    }
 }
 
 ScratchFiles merge_range(std::vector<PartSource> const& parts, std::filesystem::path const& run_h5,

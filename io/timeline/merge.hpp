@@ -43,6 +43,9 @@ struct MergeRange {
 // How many of `processes` processes should share a merge of so many parts.
 std::uint32_t useful_ranges(std::size_t parts, std::uint32_t processes);
 
+// Removes what a merge that was killed left beside RUN_H5.
+void remove_unfinished(std::filesystem::path const& run_h5);
+
 // Merges one range of the rows into a file beside RUN_H5, which merge_parts() puts together with the others. The file
 // is gone with what is returned.
 [[nodiscard]] ScratchFiles merge_range(std::vector<PartSource> const& parts, std::filesystem::path const& run_h5,

@@ -16,7 +16,7 @@ RowKey split_key(std::span<PartReader const> parts, TableId id, std::uint32_t nu
         std::uint64_t weight;
     };
     std::vector<Sample> samples;
-    auto const per_part = std::max<std::uint64_t>(4, 4 * count / parts.size());
+    auto const per_part = std::max<std::uint64_t>(8, 16 * count / parts.size());
     for (auto const& part : parts) {
         auto const rows = part.rows(id), n = std::min(rows, per_part);
         for (std::uint64_t s = 0; s < n; ++s) samples.push_back({part.key(id, rows * s / n), rows / n});
@@ -24,7 +24,7 @@ RowKey split_key(std::span<PartReader const> parts, TableId id, std::uint32_t nu
     std::ranges::sort(samples, {}, &Sample::key);
     auto wanted = total / count * number;
     for (auto const& sample : samples) {
-        if (wanted <= sample.weight) return sample.key;
+        if (wanted < sample.weight) return sample.key;
         wanted -= sample.weight;
     }
     return samples.back().key;

@@ -26,35 +26,26 @@ std::uint64_t first_row_not(std::uint64_t count, Property const& has) {
 
 }  // namespace
 
-// The tail before the file: a chunk that is completed in between then hides the tail, not the other way.
+// The tail before the file: the chunks that it follows are in the file by then.
 PartReader::PartReader(PartSource const& source) : PartReader(source, read_tail(tail_path(source.path))) {}
 
 PartReader::PartReader(PartSource const& source, std::optional<Tail> tail)
     : path_(source.path), file_(hdf5::File::open(path_, hdf5::ReadMode::live)), setup_(read_setup(file_, path_)) {
-    if (tail) {
-        complete_until_ = tail->note.complete_until;
-        flushed_at_ = tail->note.written_at;
-    }
-    bool const closed = tail && tail->note.state == TailNote::State::closed;
+    ORRERY_VALIDATE(tail, "cannot use {} (its tail, {}, is missing)", path_.string(), tail_path(path_).string());
+    complete_until_ = tail->note.complete_until;
+    flushed_at_ = tail->note.written_at;
     for (std::size_t t = 0; t < timeline_tables().size(); ++t) {
         auto const& table = timeline_tables()[t];
         auto const group = file_.open_group(table.name);
-        auto& entry = tables_.emplace_back();
+        auto& entry = tables_.emplace_back(Rows{.columns = {}, .tail = std::move(tail->tables[t])});
         for (auto const& column : table.columns) {
             auto const& dataset = entry.columns.emplace_back(group.open_dataset(column.name));
             ORRERY_VALIDATE(dataset.type() == hdf5::RowType{column.element}, "cannot use {} (it holds {}, not {})",
                             dataset.where(), dataset.type().name(), hdf5::RowType{column.element}.name());
+            ORRERY_VALIDATE(entry.in_file() <= dataset.rows(), "cannot use {} (it holds {} rows, its tail follows {})",
+                            dataset.where(), dataset.rows(), entry.in_file());
         }
-        // Columns of one table are written one after the other: a killed writer leaves some a chunk longer.
-        entry.in_file = std::ranges::min_element(entry.columns, {}, &hdf5::Dataset::rows)->rows();
-        entry.rows = entry.in_file;
-        if (tail) {
-            entry.tail = std::move(tail->tables[t]);
-            ORRERY_VALIDATE(entry.tail.first_row <= entry.in_file && (!closed || entry.tail.first_row == entry.in_file),
-                            "cannot use {} (it holds {} rows and its tail starts at row {})", group.where(),
-                            entry.in_file, entry.tail.first_row);
-            entry.rows = std::max(entry.rows, entry.tail.first_row + entry.tail.rows.rows());
-        }
+        entry.rows = entry.in_file() + entry.tail.rows.rows();
         if (!source.rows) continue;
         ORRERY_VALIDATE((*source.rows)[t] <= entry.rows, "cannot use {} (it holds {} rows and {} belong to the run)",
                         group.where(), entry.rows, (*source.rows)[t]);
@@ -74,13 +65,13 @@ std::uint64_t PartReader::rows_below(TableId id, RowKey key) const {
 
 std::uint64_t PartReader::whole_chunks(TableId id) const {
     auto const& table = tables_[static_cast<std::size_t>(id)];
-    return std::min(table.in_file, table.rows) / timeline_chunk_rows;
+    return std::min(table.in_file(), table.rows) / timeline_chunk_rows;
 }
 
 RowBlock PartReader::row(TableId id, std::uint64_t row, std::span<std::size_t const> columns) const {
     auto const& table = tables_[static_cast<std::size_t>(id)];
     RowBlock one(timeline_table(id), 1);
-    if (row >= table.in_file) {
+    if (row >= table.in_file()) {
         one.append(table.tail.rows, row - table.tail.first_row, 1);
         return one;
     }
@@ -106,7 +97,7 @@ void PartReader::read(TableId id, std::uint64_t first, RowBlock& block) const {
     auto const& table = tables_[static_cast<std::size_t>(id)];
     ORRERY_ENSURE(first <= table.rows, "row {} of {}", first, table.rows);
     std::uint64_t const end = std::min(table.rows, first + block.capacity());
-    std::uint64_t const split = std::clamp(table.in_file, first, end);
+    std::uint64_t const split = std::clamp(table.in_file(), first, end);
     block.resize(split - first);
     for (std::size_t c = 0; first < split && c < table.columns.size(); ++c)
         table.columns[c].read(first, block.column(c));

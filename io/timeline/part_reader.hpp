@@ -14,7 +14,8 @@
 
 namespace orrery {
 
-// Whole chunks plus the tail; the number of rows is that at the opening.
+// Shows what was flushed last: the chunks that the tail follows, and the tail. What the HDF5 file holds beyond them is
+// ignored: after a kill or on a full disk its sizes may be on the disk before its rows.
 class PartReader {
   public:
     explicit PartReader(PartSource const& source);
@@ -41,8 +42,9 @@ class PartReader {
   private:
     struct Rows {
         std::vector<hdf5::Dataset> columns;
-        std::uint64_t in_file = 0, rows = 0;
         TailRows tail;
+        std::uint64_t rows = 0;
+        std::uint64_t in_file() const { return tail.first_row; }
     };
 
     PartReader(PartSource const& source, std::optional<Tail> tail);

@@ -41,9 +41,14 @@ std::int64_t PartWriter::memory_bytes(Detail detail) {
 
 PartWriter::~PartWriter() {
     try {
-        close(complete_until_);
+        if (!broken_) close(complete_until_);
     } catch (std::exception const&) {  // nobody is left to tell; the rows up to the last flush stay readable
     }
+}
+
+std::uint64_t PartWriter::rows(TableId id) const {
+    auto const t = static_cast<std::size_t>(id);
+    return open_ ? tables_[t].written_rows() + tables_[t].open_rows().rows() : closed_rows_[t];
 }
 
 RowCounts PartWriter::rows() const {
@@ -54,8 +59,8 @@ RowCounts PartWriter::rows() const {
 
 std::int64_t PartWriter::bytes() const {
     std::int64_t bytes = 0;
-    for (std::size_t t = 0; t < tables_.size(); ++t)
-        bytes += row_bytes(tables_[t].table()) * static_cast<std::int64_t>(rows(static_cast<TableId>(t)));
+    for (std::size_t t = 0; t < timeline_table_count; ++t)
+        bytes += row_bytes(timeline_tables()[t]) * static_cast<std::int64_t>(rows(static_cast<TableId>(t)));
     return bytes;
 }
 
@@ -67,6 +72,7 @@ double PartWriter::chunk_seconds() const {
 
 void PartWriter::flush(Time complete_until) {
     ORRERY_ENSURE(open_, "flush of the closed part {}", path_.string());
+    broken_ = true;  // until all is done
     // The file first: a tail never claims to follow rows that are not there yet.
     file_.flush();
     sync_file(path_);
@@ -74,11 +80,14 @@ void PartWriter::flush(Time complete_until) {
     std::vector<TailTable> open;
     for (auto const& table : tables_) open.push_back({table.written_rows(), &table.open_rows()});
     write_tail(tail_path(path_), note(TailNote::State::open), open);
+    broken_ = false;
 }
 
 void PartWriter::close(Time complete_until) {
     if (!open_) return;
+    closed_rows_ = rows();
     open_ = false;
+    broken_ = true;
     complete_until_ = complete_until;
     std::vector<TailTable> ends;
     for (auto& table : tables_) {
@@ -86,10 +95,13 @@ void PartWriter::close(Time complete_until) {
         ends.push_back({table.written_rows(), nullptr});
     }
     closed_seconds_ = chunk_seconds();
+    file_.flush();  // in the order that keeps a part readable; closing alone has none
+    sync_file(path_);
     tables_.clear();
     file_.close();
     sync_file(path_);
     write_tail(tail_path(path_), note(TailNote::State::closed), ends);
+    broken_ = false;
 }
 
 TailNote PartWriter::note(TailNote::State state) const {

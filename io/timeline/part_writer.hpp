@@ -38,10 +38,7 @@ class PartWriter final : public TimelineSink {
     void close(Time complete_until = Time::infinity());
 
     // Added so far.
-    std::uint64_t rows(TableId id) const {
-        auto const& table = tables_[static_cast<std::size_t>(id)];
-        return table.written_rows() + table.open_rows().rows();
-    }
+    std::uint64_t rows(TableId id) const;
     RowCounts rows() const;
     std::int64_t bytes() const;
     double chunk_seconds()
@@ -49,20 +46,29 @@ class PartWriter final : public TimelineSink {
     // Upper bound of what a writer holds, however many rows it is given.
     static std::int64_t memory_bytes(Detail detail);
     std::filesystem::path const& path() const { return path_; }
+    // Writing has failed. The part stays as a kill would have left it.
+    bool broken() const { return broken_; }
 
   private:
     template <class Row>
     void add_to(TableId id, Row const& row) {
         auto& table = tables_[static_cast<std::size_t>(id)];
-        if (detail_ >= table.table().least_detail) table.add(row);
+        if (detail_ < table.table().least_detail) return;
+        try {
+            table.add(row);
+        } catch (...) {
+            broken_ = true;
+            throw;
+        }
     }
 
     TailNote note(TailNote::State state) const;
 
     std::filesystem::path path_;
     Detail detail_;
-    bool open_ = true;
+    bool open_ = true, broken_ = false;
     Time complete_until_;
+    RowCounts closed_rows_{};
     hdf5::File file_;
     std::vector<TableWriter> tables_;
     double closed_seconds_ = 0;  // of tables that are closed

@@ -2,7 +2,7 @@
 #include "io/timeline/tail.hpp"
 
 #include "core/check.hpp"
-#include "core/digest.hpp"
+#include "core/checksum.hpp"
 #include "io/timeline/atomic_file.hpp"
 
 #include <bit>
@@ -17,16 +17,6 @@ static_assert(std::endian::native == std::endian::little);
 
 constexpr std::uint64_t magic = 0x324c4941545252ffU;  // ff "RRTAIL2"
 constexpr std::size_t header_bytes = 3 * sizeof(std::uint64_t);
-
-std::uint64_t checksum(std::span<std::byte const> bytes) {
-    DigestChain chain;
-    for (std::size_t i = 0; i < bytes.size(); i += 8) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, bytes.data() + i, std::min<std::size_t>(8, bytes.size() - i));
-        chain.add(word);
-    }
-    return chain.low() ^ bytes.size();
-}
 
 void put_word(std::vector<std::byte>& out, std::uint64_t word) {
     auto const* bytes = reinterpret_cast<std::byte const*>(&word);
@@ -60,7 +50,7 @@ bool parse(std::span<std::byte const> bytes, Tail& tail) {
     std::uint64_t found_magic = 0, length = 0, sum = 0;
     if (!header.take(found_magic) || !header.take(length) || !header.take(sum)) return false;
     auto const payload = bytes.subspan(header_bytes);
-    if (found_magic != magic || length != payload.size() || sum != checksum(payload)) return false;
+    if (found_magic != magic || length != payload.size() || sum != checksum_of(payload)) return false;
     Cursor cursor(payload);
     std::uint64_t complete_until = 0, state = 0, written_at = 0;
     if (!cursor.take(complete_until) || !cursor.take(state) || !cursor.take(written_at) || state > 1) return false;
@@ -99,7 +89,7 @@ void write_tail(std::filesystem::path const& path, TailNote const& note, std::ve
         }
     }
     auto const payload = std::span(bytes).subspan(header_bytes);
-    std::uint64_t const header[] = {magic, payload.size(), checksum(payload)};
+    std::uint64_t const header[] = {magic, payload.size(), checksum_of(payload)};
     std::memcpy(bytes.data(), header, header_bytes);
     replace_file(path, bytes);
 }

@@ -47,15 +47,21 @@ class ArrivalOrder {
         });
     }
 
-    // Visits the places in the order in which they were met: `soon(place)` for one that comes up shortly, then
-    // `walk(place, first, last)`.
-    template <class Soon, class Walk>
-    void visit(PacketCalendar& calendar, Soon const& soon, Walk const& walk) {
+    // Visits the places in the order in which they were met: `soon(place)` two places ahead and `next(place)` one
+    // ahead, to ask for what they will need, then `walk(place, first, last)`.
+    template <class Soon, class Next, class Walk>
+    void visit(PacketCalendar& calendar, Soon const& soon, Next const& next, Walk const& walk) {
         std::uint32_t begin = 0;
         for (std::size_t t = 0; t < places_; ++t) {
             auto const place = touched_[t];
-            if (t + 1 < places_) soon(touched_[t + 1]);
             auto const end = std::exchange(count_[place], 0);
+            if (t + 2 < places_) soon(touched_[t + 2]);
+            if (t + 1 < places_) {
+                next(touched_[t + 1]);
+                auto const after = count_[touched_[t + 1]];
+                for (auto i = end; i < std::min(after, end + 2); ++i)
+                    __builtin_prefetch(&calendar.at(arrivals_[i].index));
+            }
             auto* const first = arrivals_.data() + begin;
             auto* const last = arrivals_.data() + end;
             sort(calendar, first, last);

@@ -42,41 +42,47 @@ class LinkChooser {
         return binary ? turn & (count - 1) : turn % count;
     }
 
-    // For spraying and hashing; a link behind which the target cannot be reached is passed over. Returns `no_port` when
-    // none is left. `left` hops are to go behind the link.
+    // For spraying and hashing. A link behind which the target cannot be reached at `now`, when the packet is there, is
+    // passed over; where that leaves none, one is taken that will be up again. Returns `no_port` when there is none at
+    // all. `left` hops are to go behind the link.
     static constexpr std::uint32_t no_port = ~0U;
     [[gnu::always_inline]] std::uint32_t choose(Heading const& heading, PortGroup group, std::uint32_t node,
-                                                std::uint32_t left, bool at_origin) const {
-        if (group.count == 1 && !fabric_->any_down()) return group.first;
-        return choose_among(heading, group, node, left, at_origin);
+                                                std::uint32_t left, bool at_origin, std::int64_t now) const {
+        if (group.count == 1 && fabric_->all_up()) return group.first;
+        return choose_among(heading, group, node, left, at_origin, now);
     }
     std::uint32_t choose_among(Heading const& heading, PortGroup group, std::uint32_t node, std::uint32_t left,
-                               bool at_origin) const {
+                               bool at_origin, std::int64_t now) const {
         if (group.count == 0) return no_port;
-        auto at = position(heading, node, group.count, at_origin);
-        if (!fabric_->any_down()) return group.first + at;
-        for (std::uint32_t tried = 0; tried < group.count; ++tried, at = at + 1 == group.count ? 0 : at + 1)
-            if (fabric_->leads_on(group.first + at, heading, left)) return group.first + at;
-        return no_port;
+        auto const first = position(heading, node, group.count, at_origin);
+        if (fabric_->all_up()) return group.first + first;
+        auto later = no_port;
+        for (std::uint32_t tried = 0, at = first; tried < group.count;
+             ++tried, at = at + 1 == group.count ? 0 : at + 1) {
+            auto const port = group.first + at;
+            if (fabric_->leads_on(port, heading, left, now)) return port;
+            if (later == no_port && fabric_->will_lead_on(port, heading, left, now)) later = port;
+        }
+        return later;
     }
 
     // For adaptive balancing: the link with the least `cost(port)`, ties in turn.
     template <class Cost>
     std::uint32_t least(Heading const& heading, PortGroup group, std::uint32_t node, std::uint32_t left, bool at_origin,
-                        Cost const& cost) const {
+                        std::int64_t now, Cost const& cost) const {
         if (group.count == 0) return no_port;
         auto best = no_port;
         std::int64_t best_cost = 0;
         auto at = position(heading, node, group.count, at_origin);
         for (std::uint32_t tried = 0; tried < group.count; ++tried, at = at + 1 == group.count ? 0 : at + 1) {
             auto const port = group.first + at;
-            if (!fabric_->leads_on(port, heading, left)) continue;
+            if (!fabric_->leads_on(port, heading, left, now)) continue;
             auto const c = cost(port);
             if (best != no_port && c >= best_cost) continue;
             best = port;
             best_cost = c;
         }
-        return best;
+        return best != no_port ? best : choose(heading, group, node, left, at_origin, now);
     }
 
   private:

@@ -128,6 +128,10 @@ class NodeEngine final : public PacketNetwork {
     void serve(std::uint32_t port, Port& state, std::int64_t until);
     void join(std::uint32_t port, Port& state, Packet& packet, std::int64_t now);
     void carry(std::uint32_t port, Port& state);
+    bool up(std::uint32_t port, Port& state, std::int64_t now);
+    bool lost_for_good(std::uint32_t port, Packet const& packet, std::int64_t now);
+    void give_up(std::uint32_t port, Port& state, std::int64_t now);
+    std::int64_t time_of(std::uint32_t port, std::uint32_t bytes, std::int64_t now) const;
     void wait(Port& state, Packet const& packet, bool control);
     void trim(Port& state, Packet& packet);
     bool lose(std::uint32_t port, Port& state, Packet const& packet);
@@ -156,7 +160,7 @@ class NodeEngine final : public PacketNetwork {
     // node_engine_flows.hpp: endpoints
     void admit_message(Message const& message, std::uint32_t number, bool by_rule);
     void draw(std::uint32_t origin);
-    std::uint32_t ready_of(Tx const& tx, std::uint32_t node) const;
+    std::uint32_t ready_of(Tx const& tx, std::uint32_t node, std::int64_t now) const;
     void list(std::uint32_t slot, std::int64_t now);
     bool has_to_send(std::uint32_t slot) const;
     std::uint32_t list_of(std::uint32_t port) const {
@@ -165,10 +169,13 @@ class NodeEngine final : public PacketNetwork {
     void feed_at(std::uint32_t node, std::uint32_t list, std::int64_t when);
     void feed(std::uint32_t node, std::uint32_t list, std::int64_t now);
     bool open_for_data(std::uint32_t port) const;
-    std::uint32_t next_port(Tx const& tx, std::uint32_t node, std::uint32_t list) const;
+    std::uint32_t next_port(Tx const& tx, std::uint32_t node, std::uint32_t list, std::int64_t now) const;
     void send_packet(std::uint32_t slot, std::uint32_t port, std::int64_t now);
     void arm(std::uint32_t slot, std::int64_t now);
     void timed_out(std::uint32_t slot, std::int64_t now);
+    bool leads_nowhere(std::uint32_t node, std::uint32_t first, Heading const& heading, std::uint32_t left,
+                       std::int64_t now) const;
+    bool cut_off(Tx const& tx, std::int64_t now) const;
     void received(std::uint32_t node, Packet& packet, std::int64_t now);
     void received_data(std::uint32_t node, Packet& packet, std::int64_t now);
     void answer(std::uint32_t node, Rx& rx, Packet const& packet, PacketKind kind, std::uint32_t sequence,

@@ -95,14 +95,19 @@ void NodeEngine<T>::flush_bins(Time now) {
 // deadlock.
 template <class T>
 std::string NodeEngine<T>::diagnosis() const {
+    std::string text;
+    for (std::uint32_t p = 0; p < ports_.size() && text.size() < 400; ++p)
+        if (fabric_.changes() && fabric_.up_from(p, ran_until_) == PacketFabric::never)
+            text +=
+                fmt::format("{}link {} is down", text.empty() ? "" : "; ", fabric_.fabric().link_name(fabric_.link(p)));
     if (settings_.lossless == Lossless::off) {
-        std::string text;
         for (std::uint32_t p = 0; p < ports_.size() && text.size() < 400; ++p)
             if (ports_[p].drops > 0)
                 text += fmt::format("{}link {} dropped {} packets", text.empty() ? "" : "; ",
                                     fabric_.fabric().link_name(fabric_.link(p)), ports_[p].drops);
         return text;
     }
+    if (!text.empty()) return text;
     auto const blocked = [&](std::uint32_t p) {
         auto const& port = ports_[p];
         return port.data.head != none;
@@ -124,7 +129,7 @@ std::string NodeEngine<T>::diagnosis() const {
             at = waits[at];
         }
         if (at == none || seen[at] != p + 1) continue;
-        std::string text = "deadlock, each of these links waits for room behind it that packets for the next one hold:";
+        text = "deadlock, each of these links waits for room behind it that packets for the next one hold:";
         auto const start = at;
         do {
             text += " " + fabric_.fabric().link_name(fabric_.link(at));

@@ -81,10 +81,10 @@ void NodeEngine<T>::admit_message(Message const& message, std::uint32_t number, 
 }
 
 template <class T>
-std::uint32_t NodeEngine<T>::ready_of(Tx const& tx, std::uint32_t node) const {
+std::uint32_t NodeEngine<T>::ready_of(Tx const& tx, std::uint32_t node, std::int64_t now) const {
     if (settings_.load_balancing != LoadBalancing::ecmp) return tx.first;
     auto const heading = tx.heading(0);
-    return chooser_.choose(heading, fabric_.group(tx.first, node), node, tx.left, true);
+    return chooser_.choose(heading, fabric_.group(tx.first, node), node, tx.left, true, now);
 }
 
 template <class T>
@@ -107,7 +107,7 @@ void NodeEngine<T>::list(std::uint32_t slot, std::int64_t now) {
     auto& tx = tx_[slot];
     if (tx.packets == 0 || tx.listed || tx.paced || !has_to_send(slot)) return;
     auto const node = fabric_.node_of(RankId{static_cast<std::uint32_t>(tx.origin)});
-    auto const at = ready_of(tx, node);
+    auto const at = ready_of(tx, node, now);
     if (at == LinkChooser::no_port) return;
     auto& ready = ready_[at];
     tx.listed = 1;
@@ -138,19 +138,19 @@ bool NodeEngine<T>::open_for_data(std::uint32_t port) const {
 
 // The port over which the next packet of a flow leaves: as dealt, or the next one that may send at all.
 template <class T>
-std::uint32_t NodeEngine<T>::next_port(Tx const& tx, std::uint32_t node, std::uint32_t at) const {
+std::uint32_t NodeEngine<T>::next_port(Tx const& tx, std::uint32_t node, std::uint32_t at, std::int64_t now) const {
     if (settings_.load_balancing == LoadBalancing::ecmp) return open_for_data(at) ? at : LinkChooser::no_port;
     auto const group = fabric_.group(tx.first, node);
     auto const heading = tx.heading(ready_[at].count & id_mask);
     if (settings_.load_balancing == LoadBalancing::adaptive) {
-        auto const port = chooser_.least(heading, group, node, tx.left, true, [&](std::uint32_t p) {
+        auto const port = chooser_.least(heading, group, node, tx.left, true, now, [&](std::uint32_t p) {
             return open_for_data(p) ? ports_[p].busy_until : PacketSettings::unbounded;
         });
         return port != LinkChooser::no_port && open_for_data(port) ? port : LinkChooser::no_port;
     }
-    auto port = chooser_.choose(heading, group, node, tx.left, true);
+    auto port = chooser_.choose(heading, group, node, tx.left, true, now);
     for (std::uint32_t tried = 0; tried < group.count && port != LinkChooser::no_port; ++tried) {
-        if (open_for_data(port) && fabric_.leads_on(port, heading, tx.left)) return port;
+        if (open_for_data(port) && (tried == 0 || fabric_.leads_on(port, heading, tx.left, now))) return port;
         port = port + 1 == group.first + group.count ? group.first : port + 1;
     }
     return LinkChooser::no_port;
@@ -166,9 +166,24 @@ void NodeEngine<T>::feed(std::uint32_t node, std::uint32_t at, std::int64_t now)
         if (has_to_send(slot)) {
             // Whose turn it is stays so while its bytes are being prepared or its port is busy.
             if (tx.pace > 0 && now < ready.paced_until) return feed_at(node, at, ready.paced_until);
-            auto const port = next_port(tx, node, at);
-            if (port == LinkChooser::no_port) return;
-            if (ports_[port].busy_until > now || ports_[port].control.head != none) return wake_port(port);
+            auto const port = next_port(tx, node, at, now);
+            if (port == LinkChooser::no_port) {
+                if (!fabric_.changes() ||
+                    !leads_nowhere(node, static_cast<std::uint32_t>(tx.first), tx.heading(0), tx.left, now))
+                    return;
+                ready.head = tx.link;  // the others do not wait for one that never goes
+                tx.listed = 0;
+                continue;
+            }
+            auto& state = ports_[port];
+            if (!up(port, state, now) && fabric_.up_from(port, now) == PacketFabric::never) {
+                // Its hashed link has gone for good: another one, if there is any.
+                ready.head = tx.link;
+                tx.listed = 0;
+                list(slot, now);
+                continue;
+            }
+            if (state.busy_until > now || state.control.head != none) return wake_port(port);
             ready.head = tx.link;
             tx.listed = 0;
             send_packet(slot, port, now);
@@ -202,18 +217,15 @@ void NodeEngine<T>::send_packet(std::uint32_t slot, std::uint32_t port, std::int
         ++tx.next;
     }
     bool const final = sequence + 1 == tx.packets;
+    auto const heading = tx.heading(ready_[list_of(port)].count++ & id_mask);
     Packet packet;
-    packet.slot = slot;
-    packet.origin = tx.origin & id_mask;
-    packet.count = ready_[list_of(port)].count++ & id_mask;
-    packet.bytes = (final ? tx.last_bytes : settings_.mtu) & 0x7fff;
-    packet.turn = tx.turn;
-    packet.next = tx.hop1 & id_mask;
-    packet.hop2 = tx.hop2 & id_mask;
-    packet.last = tx.last & id_mask;
-    packet.left = tx.left & 3;
-    packet.final = final ? 1 : 0;
-    packet.set_sequence(sequence);
+    packet.set_out(PacketLoad::of(heading.origin, heading.count, final ? tx.last_bytes : settings_.mtu, tx.turn, slot,
+                                  heading.last, sequence),
+                   {.next = heading.hop1 & id_mask,
+                    .left = static_cast<std::uint32_t>(tx.left) & 3,
+                    .final = final ? 1U : 0U,
+                    .hop2 = heading.hop2 & id_mask,
+                    .seq_low = sequence & 0xffff});
     ++counters_.injected;
     auto const bytes = static_cast<std::uint32_t>(packet.bytes);
     if (tx.pace > 0)
@@ -257,6 +269,7 @@ void NodeEngine<T>::timed_out(std::uint32_t slot, std::int64_t now) {
         tx.timer = 1;
         return wake(fabric_.node_of(RankId{tx.origin}), recovery.deadline, WakeKind::timeout, tx.number, slot);
     }
+    if (fabric_.changes() && cut_off(tx, now)) return;
     if (settings_.recovery == Recovering::go_back_n) {
         tx.next = tx.una;
     } else {
@@ -268,6 +281,28 @@ void NodeEngine<T>::timed_out(std::uint32_t slot, std::int64_t now) {
     tx.resent = 1;
     arm(slot, now);
     list(slot, now);
+}
+
+// Has a link gone for good that was the last one on the way from a node?
+template <class T>
+bool NodeEngine<T>::leads_nowhere(std::uint32_t node, std::uint32_t first, Heading const& heading, std::uint32_t left,
+                                  std::int64_t now) const {
+    auto const group = fabric_.group(first, node);
+    for (std::uint32_t m = 0; m < group.count; ++m)
+        if (fabric_.will_lead_on(group.first + m, heading, left, now)) return false;
+    return true;
+}
+
+// There or back: then repeating would never end.
+template <class T>
+bool NodeEngine<T>::cut_off(Tx const& tx, std::int64_t now) const {
+    auto const source = RankId{tx.origin};
+    auto const first = static_cast<std::uint32_t>(tx.first);
+    if (leads_nowhere(fabric_.node_of(source), first, tx.heading(0), tx.left, now)) return true;
+    auto const node = fabric_.end_of(static_cast<std::uint32_t>(tx.last));
+    auto const back = cut_message(fabric_, map_, fabric_.mtu(),
+                                  {.source = RankId{nodes_[node].rank}, .target = source, .bytes = 1, .pace = {}});
+    return leads_nowhere(node, back.first, {.hop1 = back.hop1, .hop2 = back.hop2, .last = back.last}, back.left, now);
 }
 
 template <class T>
@@ -379,17 +414,14 @@ void NodeEngine<T>::answer(std::uint32_t node, Rx& rx, Packet const& packet, Pac
         rx.knows_way = 1;
     }
     Packet back;
-    back.slot = packet.slot;
-    back.origin = here & id_mask;
-    back.count = nodes_[node].answers++ & id_mask;
-    back.bytes = settings_.ack_bytes & 0x7fff;
-    back.next = rx.hop1 & id_mask;
-    back.hop2 = rx.hop2 & id_mask;
-    back.last = rx.back & id_mask;
-    back.left = rx.left & 3;
-    back.in = rx.first & id_mask;  // until it leaves: the bundle over which it does
-    back.set_kind(kind);
-    back.set_sequence(sequence);
+    back.set_out(
+        PacketLoad::of(here, nodes_[node].answers++ & id_mask, settings_.ack_bytes, 0, packet.slot, rx.back, sequence),
+        {.next = static_cast<std::uint32_t>(rx.hop1) & id_mask,
+         .left = static_cast<std::uint32_t>(rx.left) & 3,
+         .kind_bits = static_cast<std::uint32_t>(kind) & 7,
+         .in = rx.first & id_mask,  // until it leaves: the bundle over which it does
+         .hop2 = rx.hop2 & id_mask,
+         .seq_low = sequence & 0xffff});
     ++counters_.control;
     if (kind == PacketKind::cnp && settings_.cnp_delay > Time{}) {
         packet_detail::Fifo one;
@@ -404,10 +436,11 @@ void NodeEngine<T>::reply(std::uint32_t node, Packet& packet, std::int64_t now) 
     auto const group = fabric_.group(static_cast<std::uint32_t>(packet.in), node);
     auto heading = packet.heading();
     heading.hop1 = packet.next;
-    auto const port = chooser_.choose(heading, group, node, packet.left, true);
+    auto const port = chooser_.choose(heading, group, node, packet.left, true, now);
     if (port == LinkChooser::no_port) return;
     auto& state = ports_[port];
-    if (state.busy_until <= now && state.control.head == none) return transmit(port, packet, now);
+    if (state.busy_until <= now && state.control.head == none && up(port, state, now))
+        return transmit(port, packet, now);
     pool_.push(state.control, packet);
     if (state.busy_until > now) wake_port(port);
 }

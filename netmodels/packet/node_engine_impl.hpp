@@ -221,7 +221,10 @@ void NodeEngine<T>::run_switches() {
         __builtin_prefetch(&ports_[place].bytes, 1);
         __builtin_prefetch(&fabric_.port(place));
     };
-    at_ports_.visit(calendars_[0], soon, [&](std::uint32_t place, Arrival const* first, Arrival const* last) {
+    auto const next = [&](std::uint32_t place) {
+        if (place < ports) pool_.fetch(ports_[place].data), pool_.fetch(ports_[place].control);
+    };
+    at_ports_.visit(calendars_[0], soon, next, [&](std::uint32_t place, Arrival const* first, Arrival const* last) {
         place < ports ? run_port(place, first, last) : run_joint(place - ports, first, last);
     });
     for (auto const port : carrying_)
@@ -255,10 +258,15 @@ void NodeEngine<T>::run_endpoints() {
     calendars_[1].open(window_);
     at_endpoints_.deal(calendars_[1], [](Packet const& packet) { return packet.next; });
     auto const soon = [this](std::uint32_t node) { __builtin_prefetch(&nodes_[node], 1); };
-    at_endpoints_.visit(calendars_[1], soon, [this](std::uint32_t node, Arrival const* first, Arrival const* last) {
-        run_node(node, calendars_[1], first, last);
-        enlist(node);
-    });
+    auto const next = [this](std::uint32_t node) {
+        auto const& heap = nodes_[node].heap;
+        if (!heap.empty()) __builtin_prefetch(heap.data());
+    };
+    at_endpoints_.visit(calendars_[1], soon, next,
+                        [this](std::uint32_t node, Arrival const* first, Arrival const* last) {
+                            run_node(node, calendars_[1], first, last);
+                            enlist(node);
+                        });
     for (auto const n : woken_endpoints_) {
         if (nodes_[n].ran == window_) continue;
         run_node(n, calendars_[1], nullptr, nullptr);

@@ -13,7 +13,7 @@ void NodeEngine<T>::forward(std::uint32_t node, Packet& packet, std::int64_t now
     auto port = static_cast<std::uint32_t>(packet.next);
     if (late_) {
         auto const group = fabric_.group(packet.next, node);
-        port = chooser_.least(packet.heading(), group, node, packet.left - 1U, false, [&](std::uint32_t p) {
+        port = chooser_.least(packet.heading(), group, node, packet.left - 1U, false, now, [&](std::uint32_t p) {
             // What is ahead of it, in time at the speed of the link.
             return std::max<std::int64_t>(0, ports_[p].busy_until - now) +
                    ports_[p].data_bytes * fabric_.port(p).mtu_time / fabric_.mtu();
@@ -41,6 +41,7 @@ void NodeEngine<T>::forward(std::uint32_t node, Packet& packet, std::int64_t now
 template <class T>
 void NodeEngine<T>::enqueue(std::uint32_t node, std::uint32_t port, Packet& packet, std::int64_t now) {
     auto& state = ports_[port];
+    if (lost_for_good(port, packet, now)) return;
     bool control = packet.kind() != PacketKind::data || packet.trimmed;
     if (!control) {
         count_queue(port, state);
@@ -50,7 +51,8 @@ void NodeEngine<T>::enqueue(std::uint32_t node, std::uint32_t port, Packet& pack
             control = true;
         }
     }
-    if (state.busy_until <= now && state.control.head == none && (control || may_leave(state, packet))) {
+    if (state.busy_until <= now && state.control.head == none && (control || may_leave(state, packet)) &&
+        up(port, state, now)) {
         if (!control) leave(port, packet, now);
         return transmit(port, packet, now);
     }
@@ -91,6 +93,7 @@ inline void NodeEngine<T>::serve(std::uint32_t port, Port& state, std::int64_t u
 // Like enqueue(), where no pause can be due: a packet that goes on at once takes no room.
 template <class T>
 inline void NodeEngine<T>::join(std::uint32_t port, Port& state, Packet& packet, std::int64_t now) {
+    if (lost_for_good(port, packet, now)) return;
     bool control = packet.kind() != PacketKind::data || packet.trimmed;
     if (!control) {
         count_queue(port, state);
@@ -101,7 +104,8 @@ inline void NodeEngine<T>::join(std::uint32_t port, Port& state, Packet& packet,
             control = true;
         }
     }
-    if (state.busy_until <= now && state.control.head == none && (control || may_leave(state, packet))) {
+    if (state.busy_until <= now && state.control.head == none && (control || may_leave(state, packet)) &&
+        up(port, state, now)) {
         if (!control) mark(port, packet);
         return depart(port, state, packet, now);
     }
@@ -321,12 +325,15 @@ void NodeEngine<T>::try_start(std::uint32_t port, std::int64_t now) {
     auto& state = ports_[port];
     if (state.control.head == none && fabric_.is_endpoint(fabric_.from(port)))
         return feed(fabric_.from(port), list_of(port), now);
-    if (depart_next(port, state, now)) wake_for_more(port, state);
+    if (depart_next(port, state, now)) return wake_for_more(port, state);
+    if (state.waits() && state.busy_until > now) wake_port(port);  // its link is down until then
 }
 
 // Sends the next packet of a port that is free, or says that there is none that may leave.
 template <class T>
 inline bool NodeEngine<T>::depart_next(std::uint32_t port, Port& state, std::int64_t now) {
+    if (!up(port, state, now)) [[unlikely]]
+        return false;
     if (state.control.head != none) {
         depart(port, state, pool_.pop(state.control), now);
         return true;
@@ -363,7 +370,7 @@ template <class T>
 inline void NodeEngine<T>::depart(std::uint32_t port, Port& state, Packet& packet, std::int64_t now) {
     auto const& spec = fabric_.port(port);
     auto const bytes = static_cast<std::uint32_t>(packet.bytes);
-    auto const time = fabric_.serialisation(port, bytes);
+    auto const time = time_of(port, bytes, now);
     state.busy_until = now + time;
     state.bytes += bytes;
     ++state.packets;
@@ -392,7 +399,7 @@ inline void NodeEngine<T>::depart(std::uint32_t port, Port& state, Packet& packe
                     : left == 2 ? static_cast<std::uint32_t>(packet.hop2)
                                 : static_cast<std::uint32_t>(packet.next);
         if (!late_) {
-            next = chooser_.choose(packet.heading(), fabric_.group(next, spec.to), spec.to, left - 1, false);
+            next = chooser_.choose(packet.heading(), fabric_.group(next, spec.to), spec.to, left - 1, false, arrival);
             if (next == LinkChooser::no_port) [[unlikely]] {
                 ++counters_.blocked;
                 return drop(packet, port);
@@ -401,6 +408,50 @@ inline void NodeEngine<T>::depart(std::uint32_t port, Port& state, Packet& packe
         leg.next = next & id_mask;
     }
     push(arrival, packet, leg, spec.to);
+}
+
+template <class T>
+inline std::int64_t NodeEngine<T>::time_of(std::uint32_t port, std::uint32_t bytes, std::int64_t now) const {
+    if (fabric_.changes()) [[unlikely]]
+        return PacketFabric::ceil_time(bytes, fabric_.rate_at(port, now));
+    return fabric_.serialisation(port, bytes);
+}
+
+// A port whose link is down is as good as busy until the link is up again. What waits when a link goes for good is
+// lost.
+template <class T>
+inline bool NodeEngine<T>::up(std::uint32_t port, Port& state, std::int64_t now) {
+    if (!fabric_.changes()) [[likely]]
+        return true;
+    auto const from = fabric_.up_from(port, now);
+    if (from == PacketFabric::never)
+        give_up(port, state, now);
+    else
+        state.busy_until = std::max(state.busy_until, from);
+    return from == now;
+}
+
+template <class T>
+void NodeEngine<T>::give_up(std::uint32_t port, Port& state, std::int64_t now) {
+    for (auto* queue : {&state.data, &state.control})
+        while (queue->head != none) {
+            auto const packet = pool_.pop(*queue);
+            ++counters_.blocked;
+            drop(packet, port);
+            if (queue != &state.data) continue;
+            state.data_bytes -= static_cast<std::int64_t>(packet.bytes);
+            release(static_cast<std::uint32_t>(packet.in), static_cast<std::uint32_t>(packet.bytes), now);
+        }
+}
+
+// Has it come to a port whose link is down for good?
+template <class T>
+inline bool NodeEngine<T>::lost_for_good(std::uint32_t port, Packet const& packet, std::int64_t now) {
+    if (!fabric_.changes() || fabric_.up_from(port, now) != PacketFabric::never) [[likely]]
+        return false;
+    ++counters_.blocked;
+    drop(packet, port);
+    return true;
 }
 
 // Does a lossy link lose this packet?

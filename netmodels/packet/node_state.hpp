@@ -47,6 +47,9 @@ class WaitingPool {
         if (fifo.head != none) __builtin_prefetch(&packets_[fifo.head]);
         return packets_[slot];
     }
+    void fetch(Fifo const& fifo) const {
+        if (fifo.head != none) __builtin_prefetch(&packets_[fifo.head]);
+    }
     Packet const& front(Fifo const& fifo) const { return packets_[fifo.head]; }
     // Calls visit(packet) from the first to the last.
     template <class Visit>

@@ -60,6 +60,14 @@ struct PacketLoad {
     std::uint32_t slot = 0;       // flow, in the table of the sender's process; never part of an order
     std::uint32_t last : 24 = 0;  // the bundle that ends at the target
     std::uint32_t seq_high : 8 = 0;
+
+    // From numbers that are in range. Field by field the compiler would build the words in memory, and wait for each
+    // piece to come back: more than all the rest of a departure.
+    static PacketLoad of(std::uint64_t origin, std::uint64_t count, std::uint64_t bytes, std::uint64_t turn,
+                         std::uint64_t slot, std::uint64_t last, std::uint64_t sequence) {
+        return std::bit_cast<PacketLoad>(std::array<std::uint64_t, 2>{origin | count << 24 | bytes << 48 | turn << 63,
+                                                                      slot | last << 32 | (sequence >> 16) << 56});
+    }
 };
 
 struct Packet : PacketLeg, PacketLoad {

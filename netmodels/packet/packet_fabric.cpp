@@ -17,11 +17,13 @@ constexpr std::uint32_t none = ~0U;
 PacketFabric::PacketFabric(Fabric const& fabric, DomainMap const& map, DomainId domain, PacketSettings const& settings)
     : fabric_(&fabric), domain_(domain), mtu_(settings.mtu), note_(settings.ack_bytes) {
     ORRERY_VALIDATE(mtu_ >= 64 && mtu_ <= 32'767, "network.packet.mtu is {} bytes (must be 64 to 32767)", mtu_);
+    ORRERY_VALIDATE(note_ >= 1 && note_ <= 32'767, "network.packet.ack_bytes is {} (must be 1 to 32767)", note_);
     ORRERY_VALIDATE(fabric.rank_count() < most_packet_ids && map.bundles(domain).size() < most_packet_ids,
                     "domain {} has too many bundles or ranks for the packet model (at most {}); use the flow model",
                     fabric.domain_name(domain), most_packet_ids - 1);
     number(map);
     fill_ports(settings);
+    follow(settings.timetable);
 }
 
 // Nodes in the fabric's order; ports by bundle and, within it, by the node they start at.
@@ -113,11 +115,45 @@ void PacketFabric::fill_ports(PacketSettings const& settings) {
     ORRERY_VALIDATE(lookahead_ > Time{}, "a link into a switch has no latency (the packet model needs at least 1 ps)");
 }
 
-bool PacketFabric::leads_on_slowly(std::uint32_t port, Heading const& heading, std::uint32_t left) const {
+void PacketFabric::follow(std::span<LinkChange const> timetable) {
+    if (timetable.empty()) return;
+    std::vector<std::uint32_t> port_of(fabric_->links().size(), none);
+    for (std::uint32_t p = 0; p < links_.size(); ++p) port_of[links_[p].index()] = p;
+    for (auto const& change : timetable)
+        if (auto const port = port_of[change.link.index()]; port != none)
+            changes_.push_back({port, change.at.ps(), change.rate.bits_per_s()});
+    std::stable_sort(changes_.begin(), changes_.end(),
+                     [](Change const& a, Change const& b) { return a.port < b.port; });
+}
+
+std::span<PacketFabric::Change const> PacketFabric::changes_of(std::uint32_t port) const {
+    auto const [first, last] = std::equal_range(changes_.begin(), changes_.end(), Change{.port = port},
+                                                [](Change const& a, Change const& b) { return a.port < b.port; });
+    return {first, last};
+}
+
+std::int64_t PacketFabric::rate_at(std::uint32_t port, std::int64_t now) const {
+    auto rate = ports_[port].rate;
+    for (auto const& change : changes_of(port))
+        if (change.at <= now) rate = change.rate;
+    return rate;
+}
+
+std::int64_t PacketFabric::up_from(std::uint32_t port, std::int64_t now) const {
+    if (rate_at(port, now) > 0) return now;
+    for (auto const& change : changes_of(port))
+        if (change.at > now && change.rate > 0) return change.at;
+    return never;
+}
+
+bool PacketFabric::leads_on_slowly(std::uint32_t port, Heading const& heading, std::uint32_t left, std::int64_t now,
+                                   When when) const {
+    auto const up = up_from(port, now);
+    if (up == never || (when == When::now && up != now)) return false;
     if (left == 0) return true;
     auto const next = group(heading.bundle(left), ports_[port].to);
     for (std::uint32_t m = 0; m < next.count; ++m)
-        if (leads_on_slowly(next.first + m, heading, left - 1)) return true;
+        if (leads_on_slowly(next.first + m, heading, left - 1, now, when)) return true;
     return false;
 }
 

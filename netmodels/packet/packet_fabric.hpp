@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace orrery {
@@ -56,18 +57,30 @@ class PacketFabric {
     std::uint32_t mtu() const { return mtu_; }
     bool mixed_rates() const { return mixed_rates_; }
 
+    // The node that a bundle ends at, where all its links end at one: the last bundle of a route.
+    std::uint32_t end_of(std::uint32_t bundle) const { return ports_[groups_[spans_[bundle].first_group].first].to; }
     // The live members of a bundle at a node; count 0: none is left.
     PortGroup group(std::uint32_t bundle, std::uint32_t node) const {
         auto const& span = spans_[bundle];
         auto const place = node - span.first_node;
         return place < span.nodes ? groups_[span.first_group + place] : PortGroup{};
     }
-    // Can a packet with `left` hops to go behind `port` reach its target over it? Always true while no link
-    // is down.
-    bool leads_on(std::uint32_t port, Heading const& heading, std::uint32_t left) const {
-        return !any_down_ || leads_on_slowly(port, heading, left);
+    // Can a packet with `left` hops to go behind `port` reach its target over it, with the links that are up at `now`?
+    bool leads_on(std::uint32_t port, Heading const& heading, std::uint32_t left, std::int64_t now) const {
+        return all_up() || leads_on_slowly(port, heading, left, now, When::now);
     }
-    bool any_down() const { return any_down_; }
+    // The same with links that are down now and come back.
+    bool will_lead_on(std::uint32_t port, Heading const& heading, std::uint32_t left, std::int64_t now) const {
+        return all_up() || leads_on_slowly(port, heading, left, now, When::later);
+    }
+    bool all_up() const { return !any_down_ && !changes(); }
+
+    // Links that change while the run goes on: at what rate and from when on, ps from the start of the run.
+    static constexpr std::int64_t never = std::int64_t{1} << 60;
+    bool changes() const { return !changes_.empty(); }
+    std::int64_t rate_at(std::uint32_t port, std::int64_t now) const;
+    // From when on, `now` at the earliest, the link is up; `never`.
+    std::int64_t up_from(std::uint32_t port, std::int64_t now) const;
 
     // ceil(bytes * 8e12 / rate)
     std::int64_t serialisation(std::uint32_t port, std::uint32_t bytes) const {
@@ -99,7 +112,15 @@ class PacketFabric {
     struct Span {
         std::uint32_t first_node = 0, nodes = 0, first_group = 0;
     };
-    bool leads_on_slowly(std::uint32_t port, Heading const& heading, std::uint32_t left) const;
+    struct Change {
+        std::uint32_t port = 0;
+        std::int64_t at = 0, rate = 0;
+    };
+    enum class When : std::uint8_t { now, later };
+    bool leads_on_slowly(std::uint32_t port, Heading const& heading, std::uint32_t left, std::int64_t now,
+                         When when) const;
+    std::span<Change const> changes_of(std::uint32_t port) const;
+    void follow(std::span<LinkChange const> timetable);
     void number(DomainMap const& map);
     void fill_ports(PacketSettings const& settings);
 
@@ -115,6 +136,7 @@ class PacketFabric {
     std::vector<std::uint32_t> node_of_rank_;
     std::vector<Span> spans_;
     std::vector<PortGroup> groups_;
+    std::vector<Change> changes_;  // by port, then time
     Time lookahead_ = Time::infinity();
     bool any_down_ = false, mixed_rates_ = false;
 };

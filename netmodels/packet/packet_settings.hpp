@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/units.hpp"
+#include "netmodels/topology/fabric.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -61,6 +62,7 @@ struct PacketSettings {
     std::uint32_t ack_bytes = 64;
 
     std::vector<LinkLoss> losses;
+    std::vector<LinkChange> timetable;  // of the whole fabric, in order of time
 
     Time bin_width = Time::from_ps(100'000'000);
 };

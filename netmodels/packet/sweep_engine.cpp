@@ -146,8 +146,8 @@ void SweepEngine::run(Window const& window) {
 std::uint32_t SweepEngine::source_port(Heading const& heading, std::uint32_t first, std::uint32_t node,
                                        std::uint32_t left) const {
     auto const group = fabric_.group(first, node);
-    if (!by_node_) return chooser_.choose(heading, group, node, left, true);
-    return chooser_.least(heading, group, node, left, true, [&](std::uint32_t port) { return ports_[port].free; });
+    if (!by_node_) return chooser_.choose(heading, group, node, left, true, 0);
+    return chooser_.least(heading, group, node, left, true, 0, [&](std::uint32_t port) { return ports_[port].free; });
 }
 
 void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
@@ -182,14 +182,9 @@ void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
 
         bool const final = flow.sent + 1 == flow.packets;
         Packet packet;
-        packet.slot = slot;
-        packet.origin = heading.origin & id_mask;
-        packet.count = heading.count & id_mask;
-        packet.hop2 = heading.hop2 & id_mask;
-        packet.last = heading.last & id_mask;
-        packet.bytes = (final ? flow.last_bytes : settings_.mtu) & 0x7fff;
-        packet.set_sequence(flow.sent);
-        packet.final = final ? 1 : 0;
+        packet.set_out(PacketLoad::of(heading.origin, heading.count, final ? flow.last_bytes : settings_.mtu, 0, slot,
+                                      heading.last, flow.sent),
+                       {.final = final ? 1U : 0U, .hop2 = heading.hop2 & id_mask, .seq_low = flow.sent & 0xffff});
         auto const time = fabric_.serialisation(port, static_cast<std::uint32_t>(packet.bytes));
         injector.clock = start;
         if (flow.pace > 0)
@@ -228,7 +223,7 @@ inline void SweepEngine::send(Packet const& packet, std::uint32_t left, std::uin
     } else {
         when += time & fabric_.hold_mask(port);
         if (!by_node_) {
-            next = chooser_.choose(packet.heading(), fabric_.group(onward, spec.to), spec.to, left - 1, false);
+            next = chooser_.choose(packet.heading(), fabric_.group(onward, spec.to), spec.to, left - 1, false, when);
             if (next == LinkChooser::no_port) [[unlikely]] {
                 ++counters_.blocked;
                 return drop(packet, port);
@@ -285,9 +280,11 @@ void SweepEngine::sweep() {
         __builtin_prefetch(&ports_[place], 1);
         __builtin_prefetch(&fabric_.port(place));
     };
-    order_.visit(calendar_, soon, [this](std::uint32_t place, Arrival const* first, Arrival const* last) {
-        by_node_ ? pass(place, first, last) : walk(place, first, last);
-    });
+    order_.visit(
+        calendar_, soon, [](std::uint32_t) {},
+        [this](std::uint32_t place, Arrival const* first, Arrival const* last) {
+            by_node_ ? pass(place, first, last) : walk(place, first, last);
+        });
 }
 
 // The arrivals at one node whose links are chosen by their load.
@@ -296,7 +293,7 @@ void SweepEngine::pass(std::uint32_t node, Arrival const* first, Arrival const* 
         auto const& packet = calendar_.at(arrival->index);
         auto const now = begin_ + arrival->offset();
         auto const port = chooser_.least(packet.heading(), fabric_.group(packet.next, node), node, packet.left - 1U,
-                                         false, [&](std::uint32_t p) {
+                                         false, now, [&](std::uint32_t p) {
                                              return std::max(ports_[p].free, now) +
                                                     fabric_.serialisation(p, static_cast<std::uint32_t>(packet.bytes));
                                          });

@@ -107,6 +107,13 @@ struct CapacityChange {
     Rate capacity;
 };
 
+// A link that carries `rate` from `at` on; zero: it is down.
+struct LinkChange {
+    Time at;
+    LinkId link;
+    Rate rate;
+};
+
 // What each of several degradations met.
 struct DegradedLinks {
     std::vector<std::int64_t> links;             // how many it matched

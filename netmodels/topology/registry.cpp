@@ -43,16 +43,47 @@ std::unique_ptr<Fabric> make_fabric(scenario::FabricSpec const& spec, std::uint6
 
 namespace {
 
-std::vector<Rate> capacities_at(scenario::FabricSpec const& spec, std::uint64_t seed,
-                                std::span<Degradation const> degradations, Time now) {
+std::unique_ptr<Fabric> fabric_at(scenario::FabricSpec const& spec, std::uint64_t seed,
+                                  std::span<Degradation const> degradations, Time now) {
     std::vector<Degradation> present;
     for (auto const& d : degradations)
         if (d.always() || (d.from <= now && now < d.until)) present.push_back(d);
-    auto const fabric = make_fabric(spec, seed);
+    auto fabric = make_fabric(spec, seed);
     fabric->degrade(present);
+    return fabric;
+}
+
+std::vector<Rate> bundle_rates(Fabric const& fabric) {
     std::vector<Rate> rates;
-    for (auto const& bundle : fabric->bundles()) rates.push_back(bundle.capacity);
+    for (auto const& bundle : fabric.bundles()) rates.push_back(bundle.capacity);
     return rates;
+}
+
+std::vector<Rate> link_rates(Fabric const& fabric) {
+    std::vector<Rate> rates;
+    for (auto const& link : fabric.links()) rates.push_back(link.rate);
+    return rates;
+}
+
+// Calls change(instant, number, rate) for each of what `rates_of` tells of a fabric that is not what it was before. The
+// state between two instants is that of a fabric of its own, which knows how its bundles go with its links.
+template <class RatesOf, class Change>
+void for_each_change(scenario::FabricSpec const& spec, std::uint64_t seed, std::span<Degradation const> degradations,
+                     RatesOf const& rates_of, Change const& change) {
+    std::vector<Time> instants;
+    for (auto const& d : degradations)
+        if (!d.always()) instants.insert(instants.end(), {d.from, d.until});
+    std::sort(instants.begin(), instants.end());
+    instants.erase(std::unique(instants.begin(), instants.end()), instants.end());
+    std::vector<Rate> before;
+    for (auto const instant : instants) {
+        if (before.empty()) before = rates_of(*fabric_at(spec, seed, degradations, Time::from_ps(-1)));
+        if (instant == Time::infinity()) break;
+        auto after = rates_of(*fabric_at(spec, seed, degradations, instant));
+        for (std::uint32_t i = 0; i < after.size(); ++i)
+            if (after[i] != before[i]) change(instant, i, after[i]);
+        before = std::move(after);
+    }
 }
 
 }  // namespace
@@ -74,22 +105,17 @@ std::vector<Degradation> degradations_of(scenario::FabricSpec const& spec) {
 
 std::vector<CapacityChange> timetable_of(scenario::FabricSpec const& spec, std::uint64_t seed,
                                          std::span<Degradation const> degradations) {
-    std::vector<Time> instants;
-    for (auto const& d : degradations)
-        if (!d.always()) instants.insert(instants.end(), {d.from, d.until});
-    std::sort(instants.begin(), instants.end());
-    instants.erase(std::unique(instants.begin(), instants.end()), instants.end());
     std::vector<CapacityChange> changes;
-    // The state between two instants is that of a fabric of its own, which knows how its bundles go with its links.
-    std::vector<Rate> before;
-    for (auto const instant : instants) {
-        if (before.empty()) before = capacities_at(spec, seed, degradations, Time::from_ps(-1));
-        if (instant == Time::infinity()) break;
-        auto const after = capacities_at(spec, seed, degradations, instant);
-        for (std::uint32_t b = 0; b < after.size(); ++b)
-            if (after[b] != before[b]) changes.push_back({instant, BundleId{b}, after[b]});
-        before = after;
-    }
+    for_each_change(spec, seed, degradations, bundle_rates,
+                    [&](Time at, std::uint32_t bundle, Rate rate) { changes.push_back({at, BundleId{bundle}, rate}); });
+    return changes;
+}
+
+std::vector<LinkChange> link_timetable_of(scenario::FabricSpec const& spec, std::uint64_t seed,
+                                          std::span<Degradation const> degradations) {
+    std::vector<LinkChange> changes;
+    for_each_change(spec, seed, degradations, link_rates,
+                    [&](Time at, std::uint32_t link, Rate rate) { changes.push_back({at, LinkId{link}, rate}); });
     return changes;
 }
 

@@ -36,5 +36,8 @@ std::vector<Degradation> degradations_of(scenario::FabricSpec const&);
 // What degradations with a beginning or an end do to the capacity of bundles, in order of time. Routes, their caps and
 // latencies stay those of the start.
 std::vector<CapacityChange> timetable_of(scenario::FabricSpec const&, std::uint64_t seed, std::span<Degradation const>);
+// The same link by link, for models that know them.
+std::vector<LinkChange> link_timetable_of(scenario::FabricSpec const&, std::uint64_t seed,
+                                          std::span<Degradation const>);
 
 }  // namespace orrery

@@ -77,6 +77,23 @@ TEST_P(CheckpointOf, ChainsOfStopsEndAsOneRun) {
     expect_whole(end, "ten legs");
 }
 
+// Thousands of windows, and a network of leaves and spines.
+TEST(Checkpoint, ManyWindowsRestartOnAnyNumberOfProcesses) {
+    auto const job = make_job(shipped("leaf_spine_prefill"), {"workload.moe_layers=3"});
+    auto const whole = dry_run(job, {});
+    ASSERT_GT(whole.outcome.windows, 5'000);
+    for (std::int64_t const every : {1, 7, 500, 5'000})
+        for (std::uint32_t const processes : {1U, 2U, 4U}) {
+            auto saving = dry_run(job, {.processes = processes, .every_windows = every});
+            EXPECT_EQ(saving.digest, whole.digest);
+            EXPECT_EQ(saving.checkpoints, (whole.outcome.windows - 1) / every);
+            auto const others = std::array{7U, 3U, 2U}[processes / 2];
+            auto const end = dry_run(job, {.processes = others, .partition = "random"}, &saving.last);
+            EXPECT_EQ(end.digest, whole.digest) << every << " windows, " << processes << " on " << others;
+            EXPECT_TRUE(row_words(end.rows) == row_words(whole.rows));
+        }
+}
+
 TEST(Checkpoint, TwoHundredLegsEndAsOneRun) {
     TinyDirectory const directory{"  microbatches: 2\n"};
     auto const job = make_job(directory.scenario);

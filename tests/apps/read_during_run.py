@@ -23,7 +23,7 @@ orrery, scripts, no_locks, launcher = sys.argv[1], sys.argv[2], sys.argv[3], sys
 sys.path.insert(0, scripts)
 from timeline_live import read_part
 
-MODEL = """{"model_type": "qwen3_moe", "num_hidden_layers": 80, "hidden_size": 1024, "num_attention_heads": 16,
+MODEL = """{"model_type": "qwen3_moe", "num_hidden_layers": 50, "hidden_size": 1024, "num_attention_heads": 16,
   "num_key_value_heads": 4, "head_dim": 64, "num_experts": 32, "num_experts_per_tok": 1, "moe_intermediate_size": 512,
   "intermediate_size": 2048, "decoder_sparse_step": 1, "mlp_only_layers": [0], "vocab_size": 32000}"""
 SCENARIO = """name: many rows

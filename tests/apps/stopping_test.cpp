@@ -62,7 +62,8 @@ class Stopping : public ::testing::Test {
     // Started, and seen to have begun simulating.
     std::unique_ptr<Program> start(std::vector<std::string> more, int processes = 1,
                                    std::vector<std::string> launcher = {ORRERY_MPIEXEC}) {
-        std::vector<std::string> arguments{"run", "long.yaml", "--out", "o", "--force"};
+        fs::remove_all(directory_.path() / "o");  // or the parts of an earlier run would look like those of this one
+        std::vector<std::string> arguments{"run", "long.yaml", "--out", "o"};
         arguments.insert(arguments.end(), more.begin(), more.end());
         if (processes > 1)
             launcher.insert(launcher.end(), {"-n", std::to_string(processes)});
@@ -92,13 +93,16 @@ class Stopping : public ::testing::Test {
 
     TempDirectory directory_;
 };
+class StoppingByTime : public Stopping {};
+class StoppingBySignal : public Stopping {};
+class StoppingOfHung : public Stopping {};
 
-TEST_F(Stopping, EndsByItsWalltime) {
+TEST_F(StoppingByTime, EndsByItsWalltime) {
     EXPECT_LT(end_of_run(start({"--walltime", "4s"})->wait()), 4);
     EXPECT_LT(end_of_run(start({"--walltime", "00:00:06"}, 2)->wait()), 6);
 }
 
-TEST_F(Stopping, KnowsTheEndOfItsSlurmJob) {
+TEST_F(StoppingByTime, KnowsTheEndOfItsSlurmJob) {
     ::setenv("SLURM_JOB_END_TIME", std::to_string(std::time(nullptr) + 4).c_str(), 1);
     EXPECT_LT(end_of_run(start({"--walltime", "1:00:00"})->wait()), 5);  // whole seconds
     ::unsetenv("SLURM_JOB_END_TIME");
@@ -115,7 +119,7 @@ TEST_F(Stopping, KnowsTheEndOfItsSlurmJob) {
     ::setenv("PATH", path.c_str(), 1);
 }
 
-TEST_F(Stopping, SignalsToOneProcessStopAll) {
+TEST_F(StoppingBySignal, SignalsToOneProcessStopAll) {
     for (int const signal : {SIGTERM, SIGINT}) {
         auto const program = start({}, 3);
         auto const processes = children_of(program->pid());
@@ -128,13 +132,13 @@ TEST_F(Stopping, SignalsToOneProcessStopAll) {
 }
 
 // mpirun itself would kill them within a second or two.
-TEST_F(Stopping, TheWrapperOfMpirunLetsThemStop) {
+TEST_F(StoppingBySignal, TheWrapperOfMpirunLetsThemStop) {
     auto const program = start({}, 2, {std::string(ORRERY_SOURCE_DIR) + "/scripts/mpirun.sh"});
     ::kill(program->pid(), SIGTERM);
     end_of_run(program->wait());
 }
 
-TEST_F(Stopping, ASecondInterruptEndsAtOnce) {
+TEST_F(StoppingBySignal, ASecondInterruptEndsAtOnce) {
     auto const program = start({});
     ::kill(program->pid(), SIGSTOP);  // so that both come before the end of a window
     ::kill(program->pid(), SIGINT);
@@ -146,7 +150,7 @@ TEST_F(Stopping, ASecondInterruptEndsAtOnce) {
     EXPECT_EQ(program->wait().code, 128 + SIGINT);
 }
 
-TEST_F(Stopping, AStatusNamesEveryProcessOnceAndTheRunGoesOn) {
+TEST_F(StoppingBySignal, AStatusNamesEveryProcessOnceAndTheRunGoesOn) {
     auto const program = start({"--quiet"}, 2);
     ::kill(program->pid(), SIGUSR2);  // mpirun hands it to both
     std::this_thread::sleep_for(std::chrono::milliseconds(700));
@@ -160,7 +164,7 @@ TEST_F(Stopping, AStatusNamesEveryProcessOnceAndTheRunGoesOn) {
     EXPECT_THAT(finished.err, ContainsRegex("\n +0 +[0-9]+ .*\n +1 +[0-9]+ "));
 }
 
-TEST_F(Stopping, ADeadProcessEndsTheOthersSoon) {
+TEST_F(StoppingOfHung, ADeadProcessEndsTheOthersSoon) {
     auto const program = start({}, 3);
     auto const killed = std::chrono::steady_clock::now();
     ::kill(children_of(program->pid()).at(1), SIGKILL);
@@ -170,7 +174,7 @@ TEST_F(Stopping, ADeadProcessEndsTheOthersSoon) {
     EXPECT_THAT(finished.err, HasSubstr("Killed"));
 }
 
-TEST_F(Stopping, AHungProcessEndsTheOthersWithItsNumber) {
+TEST_F(StoppingOfHung, AHungProcessEndsTheOthersWithItsNumber) {
     auto const program = start({"--hang-limit", "2s"}, 3);
     auto const stopped = std::chrono::steady_clock::now();
     ::kill(children_of(program->pid()).at(1), SIGSTOP);
@@ -181,7 +185,7 @@ TEST_F(Stopping, AHungProcessEndsTheOthersWithItsNumber) {
 }
 
 // Nearly every packet of one link is lost and sent again.
-TEST_F(Stopping, EventsThatComeToNothingAreALivelock) {
+TEST_F(StoppingOfHung, EventsThatComeToNothingAreALivelock) {
     directory_.write("tiny.json", tiny_model);
     directory_.write("tiny.yaml", tiny_scenario());
     std::vector<std::string> const arguments{"run",

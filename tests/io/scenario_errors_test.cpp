@@ -156,7 +156,7 @@ TEST_F(ScenarioErrors, RulesBetweenFields) {
     EXPECT_EQ(errors(valid_, {"fabric.degrade[0].links=*", "fabric.degrade[0].from=5us", "fabric.degrade[0].down=true",
                               "network.model=analytic"}),
               "--set fabric.degrade[0].from=5us: fabric.degrade[0].from = 5us (the analytic model has no links that "
-              "change in time) use network.model=flow");
+              "change in time) use network.model=flow or packet");
     EXPECT_EQ(errors(valid_ + "network: {flow: {error: sometimes}}\n"),
               "s.yaml:9:25: network.flow.error = sometimes (must be exact, auto or a fraction) write auto or 1%");
     EXPECT_EQ(errors(valid_ + "network: {flow: {error: 50%}}\n"),

@@ -61,6 +61,7 @@ TEST(Legs, AFlushSaysUntilWhenRowsAreComplete) {
     EXPECT_EQ(seen.rows_before(TableId::pairs, Time::infinity()), run.pairs.size());
     EXPECT_EQ(seen.rows_before(TableId::operations, {}), 0U);
     part.close();
+    EXPECT_EQ(part.rows(TableId::operations), run.operations.size());
     EXPECT_EQ(PartReader({part.path()}).complete_until(), Time::infinity());
 }
 

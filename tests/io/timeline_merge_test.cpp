@@ -66,10 +66,10 @@ TEST(Merge, ContentIsTheSameForEveryNumberOfParts) {
 // Every process merges a range; the joined file is what one process writes.
 TEST(Merge, RangesGiveTheSameContent) {
     test::Rows run = test::made_up_run();
-    run.operations = test::made_up_operations(48, 6000);
+    run.operations = test::made_up_operations(48, 5000);
     test::TemporaryDirectory one;
     auto const reference = merged(one.path(), run, 1);
-    for (std::uint32_t const ranges : {2U, 3U, 4U}) {
+    for (std::uint32_t const ranges : {2U, 3U}) {
         test::TemporaryDirectory dir;
         auto const sources = test::write_parts(dir.path(), run, 3);
         auto const target = dir.path() / "run.h5";
@@ -77,11 +77,13 @@ TEST(Merge, RangesGiveTheSameContent) {
             std::vector<ScratchFiles> files;
             for (std::uint32_t r = 0; r < ranges; ++r) files.push_back(merge_range(sources, target, {r, ranges}));
             std::uint64_t first = 0;
-            for (std::uint32_t r = 0; r < ranges; ++r) {  // nobody has nothing to do, and the first not everything
+            for (std::uint32_t r = 0; r < ranges; ++r) {  // equal shares
                 auto const file =
                     hdf5::File::open(fmt::format("{}.range{:04}.tmp", target.string(), r), hdf5::ReadMode::closed);
                 auto const rows = file.open_group("operations").open_dataset("end").rows();
-                EXPECT_GT(rows, run.operations.size() / ranges / 2) << r << " of " << ranges;
+                EXPECT_NEAR(static_cast<double>(rows * ranges), static_cast<double>(run.operations.size()),
+                            0.25 * static_cast<double>(run.operations.size()))
+                    << r << " of " << ranges;
                 EXPECT_EQ(first % timeline_chunk_rows, 0U);
                 first += rows;
             }

@@ -102,6 +102,30 @@ TEST(PacketSweep, SprayedPermutationIsNearIdealAndHashedIsTheFullestLink) {
                 8.0 * ser);
 }
 
+// 16 MiB per host take 335.5 us at 400 Gb/s.
+TEST(PacketSweep, ASprayedPermutationOf16MiBTakesItsBytesOverTheRate) {
+    std::vector<Message> messages;
+    for (std::uint32_t host = 0; host < 64; ++host) messages.push_back(message(host, (host + 8) % 64, 16 << 20));
+    PacketBench const bench(leaf_spine(), with(Switching::store_and_forward));
+    auto const ideal = 4096 * ser + 3 * ser + 4 * wire;
+    EXPECT_NEAR(static_cast<double>(bench.run(messages).last.ps()) / static_cast<double>(ideal), 1, 0.05);
+}
+
+// 100 MB take 2 ms at 400 Gb/s, and 10 ms on the way: windows lie far apart, and all packets are in flight at once.
+TEST(PacketSweep, ALinkOfTenMillisecondsIsNothingSpecial) {
+    auto spec = single_switch(2);
+    spec.mutable_single_switch()->set_link_latency(5'000'000'000);
+    auto settings = with(Switching::store_and_forward);
+    auto kept = settings;
+    kept.keep_queues = true;
+    constexpr std::int64_t packets = 24'415;  // 100 MB and a little
+    for (auto const& of : {settings, kept}) {
+        auto const run = PacketBench(spec, of).run({message(0, 1, packets * 4096)});
+        EXPECT_EQ(run.last.ps(), packets * ser + ser + 10'000'000'000);  // 12.0 ms
+        EXPECT_EQ(run.counters.delivered, packets);
+    }
+}
+
 TEST(PacketSweep, AdaptiveBalancingKeepsAPermutationNearIdeal) {
     std::vector<Message> messages;
     for (std::uint32_t host = 0; host < 64; ++host) messages.push_back(message(host, (host + 8) % 64, 1 << 20));

@@ -68,9 +68,13 @@ touch "$work/go"
 "$orrery" run long.yaml --out whole --quiet || fail "the run without Slurm"
 until_true 30 in_state "$job" PENDING || fail "the job did not queue itself again"
 [ -d out/checkpoints ] && grep -q 'ended with 4' job.log || fail "no checkpoint at the time limit"
-scontrol update jobid="$job" starttime=now # a requeued job waits for two minutes
-until_true 60 in_state "$job" COMPLETED || fail "the second start is $(state "$job")"
-grep -q ' resume ' job.log || fail "the second start did not resume"
+# A requeued job waits for two minutes; on a busy machine it may meet its limit more than once.
+go_on() {
+    if in_state "$job" PENDING; then scontrol update jobid="$job" starttime=now 2>/dev/null || true; fi
+    in_state "$job" COMPLETED
+}
+until_true 150 go_on || fail "the job that was queued again is $(state "$job")"
+grep -q ' resume ' job.log || fail "the next start did not resume"
 [ "$(digest out)" = "$(digest whole)" ] || fail "digest $(digest out), not $(digest whole)"
 echo "requeued and resumed: $(digest out)"
 

@@ -2,6 +2,7 @@
 #include "workloads/moe/matrix_builder.hpp"
 
 #include "core/check.hpp"
+#include "core/digest.hpp"
 #include "workloads/moe/token_random.hpp"
 
 #include <algorithm>
@@ -12,11 +13,9 @@ namespace {
 
 constexpr std::uint32_t most_top_k = 64;
 
-// SplitMix64's finaliser (Steele et al., OOPSLA 2014): spreads consecutive tokens over an expert's replicas.
-std::uint32_t mixed(std::uint64_t token) {
-    token = (token ^ (token >> 30)) * 0xbf58476d1ce4e5b9U;
-    token = (token ^ (token >> 27)) * 0x94d049bb133111ebU;
-    return static_cast<std::uint32_t>((token ^ (token >> 31)) >> 32);
+// Spreads consecutive tokens over an expert's replicas: 32 bits.
+std::uint64_t mixed(std::uint64_t token) {
+    return DigestChain::mix(token) >> 32;
 }
 
 }  // namespace

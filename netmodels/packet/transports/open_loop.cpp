@@ -20,7 +20,8 @@ struct OpenLoop : TransportBase<OpenLoopSender> {
 // Whether the departure of every packet is known when it arrives.
 bool sweeps(PacketSettings const& s) {
     return s.lossless == Lossless::off && !s.trimming && s.losses.empty() &&
-           s.shared_buffer == PacketSettings::unbounded && s.ecn_kmin == PacketSettings::unbounded && !s.keep_queues;
+           s.shared_buffer == PacketSettings::unbounded && s.ecn_kmin == PacketSettings::unbounded && !s.keep_queues &&
+           s.timetable.empty();
 }
 
 TransportRegistration const registered{
