@@ -60,6 +60,7 @@ void print_row(std::string const& name, Time flow, Time packet) {
 
 void print_links(Job const& job, ModelRun const& flow, ModelRun const& packet) {
     auto const bundles = job.fabric().bundles();
+    auto const& tables = packet.share.packets->tables;
     auto const utilisation = [&](std::int64_t bytes, std::size_t b, ModelRun const& run) {
         auto const span = run.share.last_finish.seconds() * bundles[b].capacity.bytes_per_s();
         return span > 0 ? static_cast<double>(bytes) / span : 0.0;
@@ -78,10 +79,10 @@ void print_links(Job const& job, ModelRun const& flow, ModelRun const& packet) {
     for (std::size_t i = 0; i < shown; ++i) {
         auto const b = hot[i];
         auto const f = utilisation(flow.share.bundle_bytes[b], b, flow);
-        auto const p = utilisation(packet.share.bundle_sent[b], b, packet);
+        auto const p = utilisation(tables.sent_bytes[b], b, packet);
         fmt::print("{:<26} {:>11.1f}% {:>11.1f}% {:>8} {:>12}\n",
                    job.fabric().bundle_name(BundleId{static_cast<std::uint32_t>(b)}), f * 100, p * 100,
-                   difference(p, f), bytes_text(packet.share.bundle_queue[b]));
+                   difference(p, f), bytes_text(tables.max_queue_bytes[b]));
     }
 }
 
@@ -93,7 +94,7 @@ ExitCode compare_models_command(World const& world, ScenarioArguments const& arg
     auto const flow = run_model(arguments, "flow");
     auto const packet = run_model(arguments, "packet");
     fmt::print("{}\nflow:   {}, {:.2f} CPU s\npacket: {}, {} packet-hops, {:.2f} CPU s\n\n", job.scenario().name(),
-               flow.settings, flow.cpu_s, packet.settings, packet.share.packets.hops, packet.cpu_s);
+               flow.settings, flow.cpu_s, packet.settings, packet.share.packets->counters.hops, packet.cpu_s);
     fmt::print("{:<26} {:>12} {:>12} {:>8}\n", "operation", "flow", "packet", "differ");
     for (int k = 0; k < op_kind_count; ++k) {
         auto const kind = static_cast<OpKind>(k);
@@ -108,7 +109,7 @@ ExitCode compare_models_command(World const& world, ScenarioArguments const& arg
     }
     print_row("step", flow.share.last_finish, packet.share.last_finish);
     print_links(job, flow, packet);
-    auto const& c = packet.share.packets;
+    auto const& c = packet.share.packets->counters;
     fmt::print("\npackets: {} injected = {} delivered + {} dropped; {} marked, {} pauses, {} sent again\n", c.injected,
                c.delivered, c.dropped, c.marks, c.pauses, c.retransmitted);
     return ExitCode::complete;

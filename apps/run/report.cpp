@@ -126,7 +126,8 @@ std::vector<Summary::Operation> operations(World const& world, Job const& job, O
     return rows;
 }
 
-std::vector<Summary::Link> hottest(Job const& job, std::vector<std::int64_t> const& bytes, Time span) {
+std::vector<Summary::Link> hottest(Job const& job, std::vector<std::int64_t> const& bytes, Time span,
+                                   std::optional<PacketTotals> const& packets) {
     std::vector<Summary::Link> links;
     if (span == Time{}) return links;
     auto const bundles = job.fabric().bundles();
@@ -142,9 +143,21 @@ std::vector<Summary::Link> hottest(Job const& job, std::vector<std::int64_t> con
                           auto const ua = utilisation(a), ub = utilisation(b);
                           return ua != ub ? ua > ub : a < b;
                       });
-    for (std::size_t i = 0; i < shown; ++i)
-        links.push_back({job.fabric().bundle_name(BundleId{static_cast<std::uint32_t>(used[i])}), bytes[used[i]],
-                         utilisation(used[i])});
+    for (std::size_t i = 0; i < shown; ++i) {
+        auto const b = used[i];
+        Summary::Link link{.name = job.fabric().bundle_name(BundleId{static_cast<std::uint32_t>(b)}),
+                           .bytes = bytes[b],
+                           .utilisation = utilisation(b)};
+        if (packets) {
+            auto const& tables = packets->tables;
+            link.max_queue_bytes = tables.max_queue_bytes[b];
+            link.busy_s = Time::from_ps(tables.busy_ps[b]).seconds();
+            link.paused_s = Time::from_ps(tables.paused_ps[b]).seconds();
+            link.marks = tables.marks[b];
+            link.drops = tables.drops[b];
+        }
+        links.push_back(std::move(link));
+    }
     return links;
 }
 
@@ -224,13 +237,14 @@ Manifest make_manifest(Job const& job, std::string const& command) {
 
 Report make_report(World const& world, Job const& job, Partition const& partition, Simulation& simulation,
                    RunOutcome const& outcome, RunFacts const& facts) {
-    auto const share = simulation.share();
+    auto share = simulation.share();
+    if (share.packets) share.packets->reduce(world);
     auto const words = world.sum(std::vector<std::uint64_t>{share.digest.low, share.digest.high});
     Digest const digest{words[0], words[1]};
-    auto const sums = world.sum(std::vector<std::int64_t>{
-        share.flows, share.injected_bytes, share.delivered_bytes, share.unfinished_ranks, share.imbalance.ranks_ppm,
-        share.imbalance.experts_ppm, share.imbalance.samples, peak_memory_bytes(),
-        static_cast<std::int64_t>(cpu_seconds() * 1e6), share.packets.hops});
+    auto const sums = world.sum(
+        std::vector<std::int64_t>{share.flows, share.injected_bytes, share.delivered_bytes, share.unfinished_ranks,
+                                  share.imbalance.ranks_ppm, share.imbalance.experts_ppm, share.imbalance.samples,
+                                  peak_memory_bytes(), static_cast<std::int64_t>(cpu_seconds() * 1e6)});
     auto const bytes = world.sum(share.bundle_bytes);
     auto const payload = world.sum(share.bundle_payload);
     auto const finish = Time::from_ps(world.max(share.last_finish.ps()));
@@ -254,7 +268,8 @@ Report make_report(World const& world, Job const& job, Partition const& partitio
     summary.peak_rss_bytes = sums[7];
     summary.events = outcome.events;
     summary.flows = sums[0];
-    summary.packet_hops = sums[9];
+    summary.packet_hops = share.packets ? share.packets->counters.hops : 0;
+    if (share.packets) summary.packets = packet_summary(job, *share.packets);
     summary.windows = outcome.windows;
     summary.network_model = job.network_text();
     summary.fabric = fmt::format("{}, {} of {} ranks", job.fabric().kind(), job.ranks(), job.fabric().rank_count());
@@ -263,7 +278,7 @@ Report make_report(World const& world, Job const& job, Partition const& partitio
     ORRERY_ENSURE(!summary.complete || sums[1] == sums[2], "bytes are not conserved: {} injected, {} delivered",
                   sums[1], sums[2]);
     summary.operations = operations(world, job, statistics, simulation.sink());
-    summary.links = hottest(job, bytes, outcome.last);
+    summary.links = hottest(job, bytes, outcome.last, share.packets);
     if (sums[6] > 0)
         summary.imbalance = {static_cast<double>(sums[4]) / static_cast<double>(sums[6]) * 1e-6,
                              static_cast<double>(sums[5]) / static_cast<double>(sums[6]) * 1e-6};
@@ -275,6 +290,7 @@ Report make_report(World const& world, Job const& job, Partition const& partitio
     report.tables.bundles.wire_bytes = bytes;
     report.tables.bundles.payload_bytes = payload;
     report.tables.span = outcome.last;
+    if (share.packets) report.tables.packets = share.packets->take_tables(job.packet_settings().mtu);
     report.manifest = make_manifest(job, facts.command);
     report.manifest.manifest.push_back({"digest", summary.digest});
     add_to_manifest(report.manifest, summary);

@@ -193,6 +193,7 @@ Simulation::Share Simulation::share() const {
     Share share;
     share.bundle_bytes.resize(job_->fabric().bundles().size());
     share.bundle_payload.resize(share.bundle_bytes.size());
+    if (job_->scenario().network().model() == "packet") share.packets.emplace(job_->fabric());
     for (auto const& rank : ranks_) {
         share.digest.add(rank->rank().value() - job_->first_rank().value(), rank->digest());
         share.unfinished_ranks += rank->finished() ? 0 : 1;
@@ -216,15 +217,7 @@ Simulation::Share Simulation::share() const {
                           "packets are not conserved: {} injected, {} delivered, {} dropped, {} in flight",
                           counters.injected, counters.delivered, counters.dropped, packets->network().in_flight());
             share.digest.add(packets->network().digest());
-            share.packets.add(counters);
-            share.bundle_sent.resize(share.bundle_bytes.size());
-            share.bundle_queue.resize(share.bundle_bytes.size());
-            for (std::uint32_t p = 0; p < packets->compiled().port_count(); ++p) {
-                auto const bundle = job_->fabric().links()[packets->compiled().link(p).index()].bundle.index();
-                auto const figures = packets->network().figures(p);
-                share.bundle_sent[bundle] += figures.bytes;
-                share.bundle_queue[bundle] = std::max(share.bundle_queue[bundle], figures.max_queue);
-            }
+            share.packets->add(*packets);
         }
         share.solver_bytes += domain->engine().figures().memory_bytes;
         count(domain->counters());

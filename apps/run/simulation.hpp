@@ -4,15 +4,16 @@
 
 #include "apps/run/heartbeat.hpp"
 #include "apps/run/job.hpp"
+#include "apps/run/packet_totals.hpp"
 #include "apps/run/run_sink.hpp"
 #include "core/window_loop.hpp"
 #include "netmodels/exchange/exchange_domain.hpp"
 #include "netmodels/exchange/exchange_site.hpp"
-#include "netmodels/packet/network.hpp"
 #include "workloads/programs/moe_rank.hpp"
 #include "workloads/programs/moe_traffic.hpp"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,10 +60,8 @@ class Simulation {
     struct Share {
         Digest digest;
         std::int64_t flows = 0, injected_bytes = 0, delivered_bytes = 0;
-        PacketCounters packets;
-        // Of the packet model: what was really sent (acknowledgements and repetitions too), and the longest queue.
-        std::vector<std::int64_t> bundle_sent, bundle_queue;
-        std::int64_t solver_bytes = 0;  // of the flow model, for its transfers
+        std::optional<PacketTotals> packets;  // when that is the network's model
+        std::int64_t solver_bytes = 0;        // of the flow model, for its transfers
         std::int64_t unfinished_ranks = 0;
         Time last_finish;
         std::vector<std::int64_t> bundle_bytes, bundle_payload;  // by BundleId of the whole fabric

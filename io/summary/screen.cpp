@@ -94,12 +94,34 @@ void add_operations(Screen& screen, Summary const& s) {
 }
 
 void add_links(Screen& screen, Summary const& s) {
-    screen.line(fmt::format("{:<52}{:>14}{:>14}", "hottest links", "bytes", "utilisation"));
-    for (std::size_t i = 0; i < std::min<std::size_t>(3, s.links.size()); ++i)
-        screen.line(fmt::format("  {:<50}{:>14}{:>14}", shorten(s.links[i].name, 50), bytes_text(s.links[i].bytes),
-                                percent_text(s.links[i].utilisation)));
+    bool const packets = s.packets.injected > 0;
+    auto const row = [&](std::string const& name, std::string const& bytes, std::string const& use,
+                         std::string const& queue) {
+        screen.line(packets ? fmt::format("{:<38}{:>14}{:>14}{:>14}", name, bytes, use, queue)
+                            : fmt::format("{:<52}{:>14}{:>14}", name, bytes, use));
+    };
+    row("hottest links", "bytes", "utilisation", "max queue");
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, s.links.size()); ++i) {
+        auto const& link = s.links[i];
+        row("  " + shorten(link.name, packets ? 36 : 50), bytes_text(link.bytes), percent_text(link.utilisation),
+            bytes_text(link.max_queue_bytes));
+    }
     if (s.links.empty()) screen.line("  none carried traffic");
-    screen.line();
+    if (!packets) screen.line();
+}
+
+// In the place of the blank line, so that the screen stays one screen.
+void add_packets(Screen& screen, Summary const& s) {
+    auto const& p = s.packets;
+    if (p.injected == 0) return;
+    screen.line(fmt::format("Flows: mean {}, p50 {}, p99 {}; slowdown mean {:.2f}, p99 {:.2f}",
+                            seconds_text(p.flow_time_s.mean), seconds_text(p.flow_time_s.p50),
+                            seconds_text(p.flow_time_s.p99), p.slowdown.mean, p.slowdown.p99));
+    screen.line(
+        fmt::format("Packets: {} sent, {} dropped, {} sent again, {} marked, {}", grouped(p.injected),
+                    grouped(p.dropped), grouped(p.sent_again), grouped(p.marks),
+                    p.credit_stalls > 0 ? grouped(p.credit_stalls) + " credit stalls" : grouped(p.pauses) + " pauses"));
+    if (!p.notes.empty()) screen.line("  " + p.notes.front());
 }
 
 void add_balance(Screen& screen, Summary const& s) {
@@ -149,8 +171,9 @@ std::string render_screen(Summary const& s, ScreenExtras const& extras) {
     add_title(screen, s, extras);
     add_operations(screen, s);
     add_links(screen, s);
+    add_packets(screen, s);
     add_balance(screen, s);
-    screen.list("Ignored or without effect:", s.ignored, 2);
+    screen.list("Ignored or without effect:", s.ignored, s.packets.injected > 0 ? 1 : 2);
     screen.list("Warnings:", s.warnings, 1);
     add_processes(screen, s);
     screen.line(fmt::format("Wall {:.2f} s, CPU {:.2f} s, memory {}, {} process{}", s.wall_s, s.cpu_s,

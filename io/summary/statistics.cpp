@@ -9,10 +9,9 @@ namespace orrery {
 namespace {
 
 void add_to_sum(std::int64_t* words, std::int64_t value) {
-    constexpr std::int64_t mask = 0xffffffff;
-    auto const low = words[1] + (value & mask);
-    words[0] += (value >> 32) + (low >> 32);
-    words[1] = low & mask;
+    WideSum sum{words[0], words[1]};
+    sum.add(value);
+    words[0] = sum.high, words[1] = sum.low;
 }
 
 }  // namespace
@@ -33,7 +32,7 @@ void OperationStatistics::add(OperationRow const& row) {
 
 Int128 OperationStatistics::sum_of(OpKind kind, std::size_t word) const {
     auto const words = words_of(kind);
-    return static_cast<Int128>(words[word]) * (Int128{1} << 32) + words[word + 1];
+    return WideSum{words[word], words[word + 1]}.value();
 }
 
 Time OperationStatistics::mean_of(OpKind kind, std::size_t word) const {
@@ -57,11 +56,8 @@ Time OperationStatistics::max(OpKind kind) const {
 Time OperationStatistics::quantile(OpKind kind, int percent) const {
     ORRERY_ENSURE(percent > 0 && percent <= 100, "quantile of {} percent", percent);
     auto const words = words_of(kind);
-    auto const wanted = static_cast<Int128>(words[count_word]) * percent;
-    if (wanted == 0) return Time{};
-    std::int64_t seen = 0;
-    std::size_t bin = 0;
-    while (static_cast<Int128>(seen += words[first_bin + bin]) * 100 < wanted) ++bin;
+    if (words[count_word] == 0) return Time{};
+    auto const bin = LogBins::quantile(words.subspan(first_bin), words[count_word], percent);
     return std::clamp(Time::from_ps(LogBins::middle(bin)), min(kind), max(kind));
 }
 

@@ -2,38 +2,16 @@
 // Counts, means, extremes and quantiles of operation durations, exact to merge in any order.
 #pragma once
 
+#include "core/log_bins.hpp"
 #include "core/records.hpp"
 #include "core/units.hpp"
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <span>
 #include <type_traits>
 
 namespace orrery {
-
-// Fixed bins over positive 64-bit integers: every value below 64 has its own bin, above that each octave has 64 bins,
-// so that a bin's middle is within 1/128 (0.8 %) of every value in it. Integers only: a histogram is the sum of the
-// histograms of its parts, whatever the parts.
-struct LogBins {
-    static constexpr int sub_bits = 6;
-    static constexpr std::int64_t sub_bins = std::int64_t{1} << sub_bits;
-    static constexpr std::size_t count = static_cast<std::size_t>(sub_bins * (64 - sub_bits));
-
-    static constexpr std::size_t index(std::int64_t value) {
-        if (value < sub_bins) return value < 0 ? 0 : static_cast<std::size_t>(value);
-        int const octave = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1 - sub_bits;  // >= 0
-        return static_cast<std::size_t>(octave * sub_bins + (value >> octave));
-    }
-    static constexpr std::int64_t middle(std::size_t bin) {
-        auto const b = static_cast<std::int64_t>(bin);
-        if (b < sub_bins) return b;
-        auto const octave = b / sub_bins - 1;
-        auto const low = (b - octave * sub_bins) << octave;
-        return low + ((std::int64_t{1} << octave) - 1) / 2;
-    }
-};
 
 // Plain data in two arrays of words: over processes the first is reduced by sum, the second by maximum.
 class OperationStatistics {
@@ -55,8 +33,7 @@ class OperationStatistics {
     void merge(OperationStatistics const& other);
 
   private:
-    // A sum of picoseconds takes two words, value = high * 2^32 + low, so that no run overflows it and adding the
-    // words of many processes is still exact.
+    // A sum of picoseconds takes two words (WideSum).
     static constexpr std::size_t count_word = 0, duration_word = 1, wait_word = 3, exposed_word = 5, first_bin = 7;
     static constexpr std::size_t words_per_kind = first_bin + LogBins::count;
 
@@ -77,6 +54,5 @@ class OperationStatistics {
 };
 
 static_assert(std::is_trivially_copyable_v<OperationStatistics>);
-static_assert(LogBins::index(std::numeric_limits<std::int64_t>::max()) == LogBins::count - 1);
 
 }  // namespace orrery

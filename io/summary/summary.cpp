@@ -29,6 +29,43 @@ Json to_json(Summary::Operation const& o) {
             {"formula", o.formula}};
 }
 
+Json to_json(Summary::Link const& link) {
+    return {{"name", link.name},
+            {"bytes", link.bytes},
+            {"utilisation", link.utilisation},
+            {"max_queue_bytes", link.max_queue_bytes},
+            {"busy_s", link.busy_s},
+            {"paused_s", link.paused_s},
+            {"marks", link.marks},
+            {"drops", link.drops}};
+}
+
+Json to_json(Summary::Packets::Quantiles const& q) {
+    return {{"mean", q.mean}, {"p50", q.p50}, {"p95", q.p95}, {"p99", q.p99}, {"max", q.max}};
+}
+
+Json to_json(Summary::Packets const& p) {
+    auto queues = Json::array();
+    for (auto const& [link_class, packets] : p.queues) queues.push_back({{"class", link_class}, {"packets", packets}});
+    return {{"injected", p.injected},
+            {"delivered", p.delivered},
+            {"dropped", p.dropped},
+            {"lost", p.lost},
+            {"blocked", p.blocked},
+            {"sent_again", p.sent_again},
+            {"control", p.control},
+            {"marks", p.marks},
+            {"pauses", p.pauses},
+            {"credit_stalls", p.credit_stalls},
+            {"max_queue_bytes", p.max_queue_bytes},
+            {"max_queue_link", p.max_queue_link},
+            {"flows", p.flows},
+            {"flow_time_s", to_json(p.flow_time_s)},
+            {"slowdown", to_json(p.slowdown)},
+            {"queues", queues},
+            {"notes", p.notes}};
+}
+
 Json to_json(Summary::Parallel const& p) {
     auto processes = Json::array();
     for (auto const& process : p.processes)
@@ -57,8 +94,7 @@ std::string per_process(Summary::Parallel const& p, double Summary::Process::* s
 Json to_json(Summary const& s) {
     auto operations = Json::array(), links = Json::array();
     for (auto const& operation : s.operations) operations.push_back(to_json(operation));
-    for (auto const& link : s.links)
-        links.push_back({{"name", link.name}, {"bytes", link.bytes}, {"utilisation", link.utilisation}});
+    for (auto const& link : s.links) links.push_back(to_json(link));
     return {{"digest", s.digest},
             {"complete", s.complete},
             {"processes", s.processes},
@@ -81,6 +117,7 @@ Json to_json(Summary const& s) {
               {"in_flight_bytes", s.conservation.in_flight_bytes}}},
             {"operations", operations},
             {"links", links},
+            {"packets", to_json(s.packets)},
             {"imbalance", {{"ranks", s.imbalance.ranks}, {"experts", s.imbalance.experts}}},
             {"parallel", to_json(s.parallel)},
             {"ignored", s.ignored},
@@ -109,6 +146,18 @@ void add_to_manifest(Manifest& manifest, Summary const& s) {
     summary.push_back({"in_flight_bytes", s.conservation.in_flight_bytes});
     summary.push_back({"imbalance_ranks", s.imbalance.ranks});
     summary.push_back({"imbalance_experts", s.imbalance.experts});
+    if (auto const& p = s.packets; p.injected > 0) {
+        summary.push_back({"packets_injected", p.injected});
+        summary.push_back({"packets_dropped", p.dropped});
+        summary.push_back({"packets_sent_again", p.sent_again});
+        summary.push_back({"packets_marks", p.marks});
+        summary.push_back({"packets_pauses", p.pauses});
+        summary.push_back({"packets_credit_stalls", p.credit_stalls});
+        for (auto const& [name, q] : {std::pair{"flow_time_s", &p.flow_time_s}, std::pair{"slowdown", &p.slowdown}})
+            for (auto const& [which, value] : {std::pair{"mean", q->mean}, std::pair{"p50", q->p50},
+                                               std::pair{"p95", q->p95}, std::pair{"p99", q->p99}})
+                summary.push_back({fmt::format("{}_{}", name, which), value});
+    }
     auto& run = manifest.run;
     run.push_back({"processes", s.processes});
     run.push_back({"windows", s.windows});

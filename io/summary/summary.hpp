@@ -30,6 +30,27 @@ struct Summary {
         std::string name;
         std::int64_t bytes = 0;
         double utilisation = 0;
+        std::int64_t max_queue_bytes = 0;  // from here on: of the packet model
+        double busy_s = 0, paused_s = 0;
+        std::int64_t marks = 0, drops = 0;
+    };
+    // What the packet model counted; nothing in a run of another one.
+    struct Packets {
+        struct Quantiles {
+            double mean = 0, p50 = 0, p95 = 0, p99 = 0, max = 0;
+        };
+        struct Queues {
+            std::string link_class;
+            std::vector<std::int64_t> packets;  // by the queue that they found: none, < 1, < 2, < 4, ... packets
+        };
+        std::int64_t injected = 0, delivered = 0, dropped = 0, lost = 0, blocked = 0, sent_again = 0, control = 0;
+        std::int64_t marks = 0, pauses = 0, credit_stalls = 0;
+        std::int64_t max_queue_bytes = 0;
+        std::string max_queue_link;
+        std::int64_t flows = 0;  // completed
+        Quantiles flow_time_s, slowdown;
+        std::vector<Queues> queues;
+        std::vector<std::string> notes;  // why counters are zero
     };
     struct Imbalance {
         double ranks = 1, experts = 1;  // maximum over mean of received tokens
@@ -61,6 +82,7 @@ struct Summary {
     Conservation conservation;
     std::vector<Operation> operations;
     std::vector<Link> links;  // hottest first
+    Packets packets;
     Imbalance imbalance;
     Parallel parallel;  // of the last leg
     std::vector<std::string> ignored, warnings;

@@ -5,6 +5,7 @@
 #include "io/timeline/table.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <type_traits>
 
@@ -18,11 +19,10 @@ constexpr hdf5::Element element_of() {
     if constexpr (std::is_same_v<T, double>) return hdf5::Element::f64;
 }
 
-// A group of columns with one row per listed bundle.
-class BundleColumns {
+// A group of columns with one row per listed number, of a bundle or another thing.
+class Columns {
   public:
-    BundleColumns(hdf5::Group group, std::vector<std::uint32_t> const& listed)
-        : group_(std::move(group)), listed_(&listed) {}
+    Columns(hdf5::Group group, std::vector<std::uint32_t> const& listed) : group_(std::move(group)), listed_(&listed) {}
 
     hdf5::Group& group() { return group_; }
 
@@ -81,7 +81,7 @@ void write_bundles(hdf5::Group& file, FabricTables const& fabric, std::vector<st
     auto parent = file.create_group("fabric");
     parent.set_attribute("long_name", "the links of the fabric");
     parent.set_attribute("bundle_count", static_cast<std::int64_t>(t.size()));
-    BundleColumns bundles(parent.create_group("bundles"), listed);
+    Columns bundles(parent.create_group("bundles"), listed);
     bundles.group().set_attribute("long_name", "parallel links that a striped transfer uses together");
     bundles.group().set_attribute("listed", listed.size() == t.size() ? "all" : "those that carried traffic");
     bundles.write("id", "1", "number of the bundle", [](std::uint32_t b) { return b; });
@@ -100,7 +100,7 @@ void write_links(hdf5::Group& file, FabricTables const& fabric, std::vector<std:
     auto const& t = fabric.bundles;
     for (auto const size : {t.wire_bytes.size(), t.payload_bytes.size()})
         ORRERY_ENSURE(size == t.size(), "columns of {} and {} bundles", size, t.size());
-    BundleColumns links(file.create_group("links"), listed);
+    Columns links(file.create_group("links"), listed);
     links.group().set_attribute("long_name", "what each bundle carried over the whole run");
     links.group().set_attribute("span_ps", fabric.span.ps());
     links.write("bundle", "1", "bundle, the rows are those of /fabric/bundles", [](std::uint32_t b) { return b; });
@@ -109,6 +109,32 @@ void write_links(hdf5::Group& file, FabricTables const& fabric, std::vector<std:
     links.write("payload_bytes", "B", "payload bytes", [&](auto b) { return t.payload_bytes[b]; });
     links.write("utilisation", "1", "wire bytes over what the capacity could carry in the whole run",
                 [&](auto b) { return utilisation(t.wire_bytes[b], t.capacity[b], fabric.span); });
+    auto const& p = fabric.packets;
+    if (p.sent_bytes.empty()) return;
+    for (auto const* column : {&p.sent_bytes, &p.busy_ps, &p.paused_ps, &p.marks, &p.drops, &p.max_queue_bytes})
+        ORRERY_ENSURE(column->size() == t.size(), "a column of {} and {} bundles", column->size(), t.size());
+    auto const write = [&](char const* name, char const* unit, char const* long_name, auto const& column) {
+        links.write(name, unit, long_name, [&](auto b) { return column[b]; });
+    };
+    write("sent_bytes", "B", "bytes of all packets sent, repeated ones and acknowledgements included", p.sent_bytes);
+    write("busy", "ps", "time in which its links sent, summed over them", p.busy_ps);
+    write("paused", "ps", "time in which its links were paused or out of credit with packets waiting", p.paused_ps);
+    write("max_queue", "B", "longest queue at one of its links", p.max_queue_bytes);
+    write("marks", "1", "packets marked", p.marks);
+    write("drops", "1", "packets dropped or lost", p.drops);
+}
+
+void write_queues(hdf5::Group& file, FabricTables const& fabric) {
+    auto const& rows = fabric.packets.queues;
+    if (fabric.packets.sent_bytes.empty()) return;
+    std::vector<std::uint32_t> numbers(rows.size());
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    Columns queues(file.create_group("queues"), numbers);
+    queues.group().set_attribute("long_name", "how long queues were when packets came, per class of links");
+    queues.write_text("class", "class of the links", [&](auto r) { return fabric.class_names.at(rows[r].link_class); });
+    queues.write("from", "B", "fewest bytes of such a queue; the row ends where the next of its class may begin",
+                 [&](auto r) { return rows[r].from_bytes; });
+    queues.write("packets", "1", "packets of data that found such a queue", [&](auto r) { return rows[r].packets; });
 }
 
 }  // namespace orrery

@@ -38,8 +38,21 @@ struct BundleTable {
     std::size_t size() const { return capacity.size(); }
 };
 
+// What the packet model counted at the links. Empty: another model ran.
+struct PacketTables {
+    // By BundleId, over the links of a bundle: sums, and the largest of the queues.
+    std::vector<std::int64_t> sent_bytes, busy_ps, paused_ps, marks, drops, max_queue_bytes;
+    // Packets by the queue that they found: those that begin with `from_bytes` and end with the next row of the class.
+    struct QueueRow {
+        std::uint16_t link_class = 0;
+        std::int64_t from_bytes = 0, packets = 0;
+    };
+    std::vector<QueueRow> queues;
+};
+
 struct FabricTables {
     BundleTable bundles;
+    PacketTables packets;
     std::vector<std::string> class_names, domain_names;
     std::function<std::string(std::uint32_t bundle)> bundle_name;  // computed, asked only for bundles that are written
     Time span;  // what utilisation refers to: the simulated time of the run

@@ -134,6 +134,7 @@ void merge_parts(std::vector<PartSource> const& parts, std::filesystem::path con
         auto const listed = listed_bundles(fabric.bundles, options.all_bundles);
         write_bundles(file, fabric, listed);
         write_links(file, fabric, listed);
+        write_queues(file, fabric);
         write_manifest(file, manifest.manifest);
         write_run(file, manifest.run);
         write_summary(file, manifest.summary);

@@ -55,6 +55,7 @@ struct PacketCounters {
     std::int64_t marks = 0, pauses = 0, retransmitted = 0, control = 0;
     std::int64_t lost = 0;     // of the dropped: by a lossy link
     std::int64_t blocked = 0;  // of the dropped: no link was left
+    std::int64_t stalls = 0;   // times that a switch's port ran out of credit with packets waiting
 
     void add(PacketCounters const& other);
 };
@@ -62,12 +63,12 @@ struct PacketCounters {
 // What one port did over the run.
 struct PortFigures {
     std::int64_t bytes = 0, packets = 0, drops = 0, marks = 0;
-    std::int64_t busy_ps = 0, paused_ps = 0;
-    std::int64_t max_queue = 0;  // bytes
+    std::int64_t busy_ps = 0, paused_ps = 0;  // paused: told to wait, or out of credit with packets waiting
+    std::int64_t max_queue = 0;               // bytes
 };
 
-// A queue's bytes at the arrival of a packet: bucket 0 is an empty queue, bucket i is [2^(i-1), 2^i) packets of one
-// MTU.
+// A queue's bytes at the arrival of a packet: bucket 0 is an empty queue, bucket 1 less than one packet of one MTU,
+// bucket i from 2 on [2^(i-2), 2^(i-1)) of them; the last one has no end.
 inline constexpr std::uint32_t queue_buckets = 16;
 using QueueHistogram = std::array<std::int64_t, queue_buckets>;
 
@@ -79,6 +80,11 @@ inline std::size_t queue_bucket(std::int64_t ahead, std::int64_t packet) {
     auto const more = std::max(0, static_cast<int>(std::bit_width(waits)) - static_cast<int>(std::bit_width(unit)));
     auto const width = static_cast<std::size_t>(more) + (waits >= unit << more ? 1 : 0);
     return std::min<std::size_t>(queue_buckets - 1, ahead > 0 ? 1 + width : 0);
+}
+
+// The fewest bytes of a queue in a bucket.
+inline std::int64_t queue_bucket_begin(std::size_t bucket, std::int64_t mtu) {
+    return bucket < 2 ? static_cast<std::int64_t>(bucket) : mtu << (bucket - 2);
 }
 
 class PacketNetwork {
@@ -107,6 +113,8 @@ class PacketNetwork {
     virtual std::int64_t in_flight() const = 0;  // packets that this process holds
     virtual PortFigures figures(std::uint32_t port) const = 0;
     virtual QueueHistogram queues(std::uint32_t link_class) const = 0;
+    // Bytes of one input link above which it is paused; zero: links are never paused, or the threshold moves.
+    virtual std::int64_t pause_threshold() const { return 0; }
     virtual LinkTraffic& traffic() = 0;
     // Over the ports and sources of this process.
     virtual Digest digest() const = 0;

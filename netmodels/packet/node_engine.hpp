@@ -47,6 +47,9 @@ class NodeEngine final : public PacketNetwork {
     std::int64_t in_flight() const override;
     PortFigures figures(std::uint32_t port) const override;
     QueueHistogram queues(std::uint32_t link_class) const override { return queues_[link_class]; }
+    std::int64_t pause_threshold() const override {
+        return settings_.lossless == Lossless::pfc && settings_.pfc_alpha <= 0 ? settings_.pfc_xoff : 0;
+    }
     LinkTraffic& traffic() override { return meter_; }
     Digest digest() const override;
     std::int64_t flow_state_bytes() const override;
@@ -148,6 +151,7 @@ class NodeEngine final : public PacketNetwork {
     void sent(std::uint32_t port, std::int64_t now);
     void release(std::uint32_t in, std::uint32_t bytes, std::int64_t now);
     void notify(std::uint32_t in, PacketKind kind, std::uint32_t bytes, std::int64_t now);
+    void stall(Port& state, std::int64_t now);
     bool heed(Port& state, Packet const& notice, std::int64_t now);
     void notified(Packet const& packet, std::int64_t now);
     std::int64_t xoff(std::uint32_t node) const;

@@ -11,15 +11,16 @@ namespace orrery {
 template <class T>
 PortFigures NodeEngine<T>::figures(std::uint32_t port) const {
     auto const& p = ports_[port];
-    return {.bytes = p.bytes,
-            .packets = p.packets,
-            .drops = p.drops + p.losses,
-            .marks = p.marks,
-            .busy_ps = fabric_.port(port).rate == 0
-                           ? 0
-                           : transfer_time(p.bytes, Rate::from_bits_per_s(fabric_.port(port).rate)).ps(),
-            .paused_ps = p.paused_ps + (p.paused ? std::max<std::int64_t>(0, ran_until_ - p.paused_since) : 0),
-            .max_queue = p.max_queue};
+    return {
+        .bytes = p.bytes,
+        .packets = p.packets,
+        .drops = p.drops + p.losses,
+        .marks = p.marks,
+        .busy_ps = fabric_.port(port).rate == 0
+                       ? 0
+                       : transfer_time(p.bytes, Rate::from_bits_per_s(fabric_.port(port).rate)).ps(),
+        .paused_ps = p.paused_ps + (p.paused || p.stalled ? std::max<std::int64_t>(0, ran_until_ - p.paused_since) : 0),
+        .max_queue = p.max_queue};
 }
 
 template <class T>

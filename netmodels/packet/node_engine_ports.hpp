@@ -57,7 +57,10 @@ void NodeEngine<T>::enqueue(std::uint32_t node, std::uint32_t port, Packet& pack
         return transmit(port, packet, now);
     }
     wait(state, packet, control);
-    if (state.busy_until > now) wake_port(port);
+    if (state.busy_until > now)
+        wake_port(port);
+    else if (settings_.lossless == Lossless::credit && state.control.head == none)
+        stall(state, now);
 }
 
 // The arrivals of a window at a port that has nothing to do with the others of its switch. What was queued goes first.
@@ -281,11 +284,24 @@ void NodeEngine<T>::notify(std::uint32_t in, PacketKind kind, std::uint32_t byte
     push(now + fabric_.port(in).latency, packet, packet, from);
 }
 
+// The port is free and has packets, but not the credit for the first of them.
+template <class T>
+void NodeEngine<T>::stall(Port& state, std::int64_t now) {
+    if (state.stalled) return;
+    state.stalled = true;
+    state.paused_since = now;
+    ++counters_.stalls;
+}
+
 // What a notice says to the port that it is for; false: nothing is to be started.
 template <class T>
 bool NodeEngine<T>::heed(Port& state, Packet const& notice, std::int64_t now) {
     if (settings_.lossless == Lossless::credit) {
         state.credit += notice.sequence();
+        if (state.stalled && static_cast<std::int64_t>(pool_.front(state.data).bytes) <= state.credit) {
+            state.stalled = false;
+            state.paused_ps += now - state.paused_since;
+        }
         return true;
     }
     bool const pause = notice.kind() == PacketKind::pause;
@@ -324,8 +340,10 @@ inline bool NodeEngine<T>::depart_next(std::uint32_t port, Port& state, std::int
     }
     if (state.data.head == none || state.paused) return false;
     if (settings_.lossless == Lossless::credit &&
-        static_cast<std::int64_t>(pool_.front(state.data).bytes) > state.credit)
+        static_cast<std::int64_t>(pool_.front(state.data).bytes) > state.credit) {
+        stall(state, now);
         return false;
+    }
     auto packet = pool_.pop(state.data);
     state.data_bytes -= static_cast<std::int64_t>(packet.bytes);
     leave(port, packet, now);

@@ -87,6 +87,7 @@ struct alignas(64) Port {
     std::uint32_t drops = 0, marks = 0, losses = 0;
     std::uint32_t loss_below = 0;  // a draw of 32 bits below this loses the packet
     std::uint32_t ran = ~0U;       // the window (lower half) in which it was last run by itself
+    bool stalled = false;          // out of credit, with packets waiting, since `paused_since`
 
     bool waits() const { return data.head != none || control.head != none; }
 };

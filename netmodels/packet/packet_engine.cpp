@@ -17,9 +17,30 @@ RankId rank_at(Fabric const& fabric, NodeId node) {
 
 PacketEngine::PacketEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, PacketSettings const& settings)
     : fabric_(&fabric),
+      map_(&map),
       compiled_(fabric, map, domain, settings),
+      rates_(map.bundles(domain).size()),
       network_(make_packet_network(compiled_, map, settings)),
-      width_(compiled_.lookahead()) {}
+      width_(compiled_.lookahead()) {
+    for (std::uint32_t p = 0; p < compiled_.port_count(); ++p) {
+        auto const rate = Rate::from_bits_per_s(compiled_.port(p).rate);
+        auto& [flow, packet] = rates_[compiled_.port(p).bundle];
+        packet = std::max(packet, rate);
+        flow = settings.load_balancing == LoadBalancing::ecmp ? packet : flow + rate;
+    }
+}
+
+// The flow alone on the fabric, as if all hops sent at once: what no schedule of packets can beat.
+Time PacketEngine::ideal(std::span<BundleId const> hops, std::int64_t bytes, Time latency) const {
+    Time slowest;
+    for (auto const hop : hops) {
+        auto const& rate = rates_[map_->local(hop)];
+        if (rate.packet == Rate{}) continue;  // down: never over
+        auto const first = std::min<std::int64_t>(bytes, compiled_.mtu());
+        slowest = std::max({slowest, transfer_time(bytes, rate.flow), transfer_time(first, rate.packet)});
+    }
+    return slowest + latency;
+}
 
 void PacketEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t engine, Rate, std::uint32_t,
                          std::int64_t wire_bytes, std::uint64_t cookie) {
@@ -36,7 +57,7 @@ void PacketEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t
     }
     Time latency;
     for (auto const hop : hops) latency += fabric_->bundles()[hop.index()].latency;
-    transfers_[slot] = {cookie, latency.ps()};
+    transfers_[slot] = {cookie, latency.ps(), ideal(hops, wire_bytes, latency).ps()};
     network_->offer({.source = rank_at(*fabric_, link_of(hops.front()).from),
                      .target = rank_at(*fabric_, link_of(hops.back()).to),
                      .offered = now,
@@ -67,6 +88,7 @@ void PacketEngine::advance(Time now, std::vector<TransferDone>& done) {
         auto const slot = static_cast<std::uint32_t>(delivery.cookie);
         auto const& transfer = transfers_[slot];
         done.push_back({transfer.cookie, Time::from_ps(delivery.when.ps() - transfer.latency)});
+        flow_times_.add(delivery.when - delivery.offered, Time::from_ps(transfer.ideal));
         free_transfers_.push_back(slot);
     }
     deliveries.clear();

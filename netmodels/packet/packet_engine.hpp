@@ -4,6 +4,7 @@
 
 #include "netmodels/exchange/engine_rates.hpp"
 #include "netmodels/exchange/transfer_engine.hpp"
+#include "netmodels/packet/flow_times.hpp"
 #include "netmodels/packet/network.hpp"
 #include "netmodels/packet/registry.hpp"
 
@@ -31,26 +32,37 @@ class PacketEngine final : public TransferEngine {
     std::vector<std::uint64_t> starved() const override;
     void state(StateStream& stream) override {
         network_->state(stream);
-        stream(engines_, transfers_, free_transfers_, ran_until_);
+        stream(engines_, transfers_, free_transfers_, ran_until_, flow_times_);
     }
 
     PacketNetwork const& network() const { return *network_; }
     PacketFabric const& compiled() const { return compiled_; }
+    FlowTimes const& flow_times() const { return flow_times_; }
 
   private:
     struct Transfer {
         std::uint64_t cookie = 0;
         std::int64_t latency = 0;  // ps: of the links of its route
+        std::int64_t ideal = 0;    // ps: at the slowest bundle of it, and the latencies
+    };
+    // What one flow can get of a bundle: all of its links, or one when flows are hashed; and one packet of it.
+    struct FlowRate {
+        Rate flow, packet;
     };
 
+    Time ideal(std::span<BundleId const> hops, std::int64_t bytes, Time latency) const;
+
     Fabric const* fabric_;
+    DomainMap const* map_;
     PacketFabric compiled_;
+    std::vector<FlowRate> rates_;  // by local bundle
     std::unique_ptr<PacketNetwork> network_;
     Time width_;
     EngineRates engines_;
     std::vector<Transfer> transfers_;
     std::vector<std::uint32_t> free_transfers_;
     Time ran_until_;
+    FlowTimes flow_times_;
 };
 
 }  // namespace orrery

@@ -10,7 +10,7 @@ void PacketCounters::add(PacketCounters const& other) {
     messages += other.messages, messages_done += other.messages_done;
     bytes_offered += other.bytes_offered, bytes_delivered += other.bytes_delivered;
     marks += other.marks, pauses += other.pauses, retransmitted += other.retransmitted, control += other.control;
-    lost += other.lost, blocked += other.blocked;
+    lost += other.lost, blocked += other.blocked, stalls += other.stalls;
 }
 
 PortFigures SweepEngine::figures(std::uint32_t port) const {

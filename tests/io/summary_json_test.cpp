@@ -26,7 +26,9 @@ Summary example() {
     auto& dispatch = s.operations.emplace_back();
     dispatch.name = "dispatch";
     dispatch.bound_by = "x";
-    s.links.push_back({"sn0.n3.up", 1234, 0.5});
+    s.links.push_back({.name = "sn0.n3.up", .bytes = 1234, .utilisation = 0.5, .max_queue_bytes = 42, .marks = 7});
+    s.packets.pauses = 3;
+    s.packets.slowdown.p99 = 2.5;
     s.imbalance = {1.25, 1.5};
     s.parallel.processes = {{.events = 5, .busy_s = 1.5, .waiting_s = 0.5},
                             {.events = 3, .busy_s = 0.5, .waiting_s = 1.5}};
@@ -69,7 +71,16 @@ TEST(SummaryJson, ValuesComeBack) {
         {"injected_bytes", 10}, {"delivered_bytes", 7}, {"dropped_bytes", 2}, {"in_flight_bytes", 1}};
     EXPECT_EQ(found["conservation"], conservation);
     EXPECT_EQ(found["operations"][0]["bound_by"], "x");
-    EXPECT_EQ(found["links"][0], json({{"name", "sn0.n3.up"}, {"bytes", 1234}, {"utilisation", 0.5}}));
+    EXPECT_EQ(found["links"][0], json({{"name", "sn0.n3.up"},
+                                       {"bytes", 1234},
+                                       {"utilisation", 0.5},
+                                       {"max_queue_bytes", 42},
+                                       {"busy_s", 0.0},
+                                       {"paused_s", 0.0},
+                                       {"marks", 7},
+                                       {"drops", 0}}));
+    EXPECT_EQ(found["packets"]["pauses"], 3);
+    EXPECT_EQ(found["packets"]["slowdown"]["p99"], 2.5);
     EXPECT_EQ(found["imbalance"], json({{"ranks", 1.25}, {"experts", 1.5}}));
     EXPECT_EQ(found["parallel"]["processes"][1]["waiting_s"], 1.5);
     EXPECT_EQ(found["parallel"]["advice"], "1 process would be as fast");

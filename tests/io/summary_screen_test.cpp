@@ -119,6 +119,26 @@ TEST(Screen, StaysWithin80ColumnsAnd40LinesAndAscii) {
     EXPECT_EQ(std::ranges::count(lines, "  and 8 more in summary.json"), 1);
 }
 
+TEST(Screen, APacketRunStaysWithin40LinesAndShowsQueuesAndFlowTimes) {
+    auto s = example();
+    s.complete = false;
+    while (s.operations.size() < 7) s.operations.push_back(s.operations[0]);
+    s.operations[4].bound_link = "sn0.n03.d05-l1.*.up";
+    s.conservation = {.injected_bytes = 9'000'000'000'000'000'000, .delivered_bytes = 9'000'000'000'000'000'000};
+    s.ignored.assign(9, std::string(200, 'n'));
+    s.warnings.assign(9, std::string(200, 'n'));
+    s.packets.injected = 1'000'000'000'000;
+    s.packets.flow_time_s.p99 = 123e-6;
+    s.packets.slowdown.p99 = 4.5;
+    s.packets.notes = {"no pauses: maximum queue 41 kB, threshold 125 kB from one input link"};
+    s.links[0].max_queue_bytes = 41'000;
+    auto const text = render_screen(s, {.scenario = "s", .output = "o"});
+    EXPECT_LE(lines_of(text).size(), 40U);
+    for (auto const* part : {"max queue", "41 kB\n", "p99 123 us; slowdown", "p99 4.50", s.packets.notes[0].c_str(),
+                             "1,000,000,000,000 sent"})
+        EXPECT_NE(text.find(part), std::string::npos) << part;
+}
+
 TEST(Screen, SaysWhenTheRunIsIncompleteOrBytesAreMissing) {
     auto s = example();
     s.complete = false;

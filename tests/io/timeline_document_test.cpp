@@ -66,10 +66,15 @@ TEST(TimelineDocument, EveryColumnIsDescribedWithItsTypeAndUnit) {
 
 TEST(TimelineDocument, EveryFabricAndLinkColumnIsDescribed) {
     test::TemporaryDirectory dir;
-    merge_parts(test::write_parts(dir.path(), {}, 1), dir.path() / "run.h5", {}, test::made_up_fabric());
+    auto fabric = test::made_up_fabric();
+    auto& p = fabric.packets;
+    for (auto* column : {&p.sent_bytes, &p.busy_ps, &p.paused_ps, &p.marks, &p.drops, &p.max_queue_bytes})
+        column->resize(fabric.bundles.size());
+    p.queues = {{.link_class = 1, .from_bytes = 4096, .packets = 5}};
+    merge_parts(test::write_parts(dir.path(), {}, 1), dir.path() / "run.h5", {}, fabric);
     auto const file = hdf5::File::open(dir.path() / "run.h5", hdf5::ReadMode::closed);
     auto const text = document();
-    for (std::string const path : {"fabric/bundles", "links"}) {
+    for (std::string const path : {"fabric/bundles", "links", "queues"}) {
         auto const group = file.open_group(path);
         EXPECT_FALSE(group.children().empty());
         for (auto const& [name, is_group] : group.children())

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the packet model counted over a run: of one process, then of all; for the summary and the timeline.
+#pragma once
+
+#include "apps/run/job.hpp"
+#include "io/summary/summary.hpp"
+#include "io/timeline/manifest.hpp"
+#include "netmodels/packet/packet_engine.hpp"
+#include "partitions/world.hpp"
+
+#include <vector>
+
+namespace orrery {
+
+// Integers only, each of one link or one flow, so the sums are the same however domains were dealt to processes.
+struct PacketTotals {
+    PacketCounters counters;
+    PacketTables tables;                 // by BundleId; without the rows of `queues`
+    std::vector<QueueHistogram> queues;  // by link class
+    FlowTimes flows;
+    std::int64_t pause_threshold = PacketSettings::unbounded;  // bytes from one input link
+
+    // For a fabric without traffic.
+    explicit PacketTotals(Fabric const& fabric);
+    void add(PacketEngine const& engine);
+    // Collective: those of all processes, on each.
+    void reduce(World const& world);
+
+    PacketTables take_tables(std::int64_t mtu);
+};
+
+Summary::Packets packet_summary(Job const& job, PacketTotals const& totals);
+
+}  // namespace orrery
