@@ -47,11 +47,15 @@ void PatientWait::operator()(std::vector<MPI_Request>& requests, std::span<int c
         if (arrived()) return;
         if (attempt >= spins_) sched_yield();
     }
-    auto const start = std::chrono::steady_clock::now();
-    double warn_at = hang_limit_s_ / 10;
+    auto before = std::chrono::steady_clock::now();
+    double warn_at = hang_limit_s_ / 10, waited = 0;
     while (!arrived()) {
         usleep(sleep_us);
-        auto const waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        auto const now = std::chrono::steady_clock::now();
+        // A process that was stopped itself (a suspended job) has not waited meanwhile.
+        constexpr double most_of_one_sleep_s = 1;
+        waited += std::min(most_of_one_sleep_s, std::chrono::duration<double>(now - before).count());
+        before = now;
         if (waited < warn_at) continue;
         bool const gives_up = waited >= hang_limit_s_;
         fmt::print(stderr, "orrery: {} for {:.3g} s{}\n", awaited(requests, peers), waited,

@@ -64,7 +64,7 @@ World::World(int& argc, char**& argv) {
 
 World::~World() = default;
 
-void World::set_hang_limit(double seconds) {
+void World::set_hang_limit(double seconds) const {
     state_->wait.set_limit(seconds);
 }
 double World::hang_limit_s() const {

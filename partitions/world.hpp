@@ -24,7 +24,7 @@ class World {
     bool root() const { return index_ == 0; }
 
     // How long a collective or an exchange made from here on waits for other processes (partitions/wait.hpp).
-    void set_hang_limit(double seconds);
+    void set_hang_limit(double seconds) const;
     double hang_limit_s() const;
 
     void barrier() const;

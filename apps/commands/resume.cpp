@@ -14,7 +14,10 @@ ExitCode resume_command(World const& world, ResumeArguments const& arguments) {
     leg.earlier = legs_of(*leg.from);
     Job const job(leg.from->loaded);
     // A leg that was killed before its first checkpoint has left parts of the number that this one has.
-    leg.prepare = [&] { remove_parts_from_leg(leg.run, leg.earlier.legs); };
+    leg.prepare = [&] {
+        remove_parts_from_leg(leg.run, leg.earlier.legs);
+        remove_checkpoints_after(leg.run, leg.from->number);
+    };
     return simulate_leg(world, job, leg, arguments);
 }
 

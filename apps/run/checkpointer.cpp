@@ -5,6 +5,7 @@
 #include "io/timeline/part_reader.hpp"
 
 #include <cstdio>
+#include <numeric>
 #include <sstream>
 
 namespace orrery {
@@ -47,6 +48,12 @@ void verify_part(fs::path const& run, PartRows const& part) {
 
 }  // namespace
 
+std::int64_t EarlierLegs::rows() const {
+    std::uint64_t rows = 0;
+    for (auto const& part : parts) rows = std::accumulate(part.rows.begin(), part.rows.end(), rows);
+    return static_cast<std::int64_t>(rows);
+}
+
 std::vector<PartSource> EarlierLegs::sources(fs::path const& run) const {
     std::vector<PartSource> all;
     for (auto const& part : parts) all.push_back({part_path(run, part.leg, part.process), counts_of(part)});
@@ -61,7 +68,9 @@ Checkpointer::Checkpointer(World const& world, Job const& job, fs::path run, Ear
       wish_(wish),
       number_(earlier_.checkpoints),
       next_s_(wish.interval_s) {
-    if (world.root()) inputs_ = input_facts(job.scenario());
+    all_or_none(world, [&] {
+        if (world.root()) inputs_ = input_facts(job.scenario());
+    });
 }
 
 bool Checkpointer::due(WindowStatus const& status) {

@@ -26,6 +26,7 @@ struct EarlierLegs {
     std::vector<PartRows> parts;
     double wall_s = 0, cpu_s = 0;
 
+    std::int64_t rows() const;
     std::vector<PartSource> sources(std::filesystem::path const& run) const;
 };
 

@@ -34,7 +34,8 @@ WindowHook::Request Heartbeat::at_window(WindowStatus const& status) {
     now_ = status;
     if (start_.wall == 0 && status.window.index >= 0)
         start_ = shown_ = {wall, cpu_seconds(), status.events, status.all.load};
-    auto const bin = status.window.begin.ps() / setup_.link_bin.ps();
+    // What a window of packets still has to book lies at most this far back.
+    auto const bin = (status.window.begin - setup_.row_delay).ps() / setup_.link_bin.ps();
     if (status.window.index >= 0 && bin > bins_closed_) {
         bins_closed_ = bin;
         emit_bins(Time::from_ps(bin * setup_.link_bin.ps()));
@@ -84,7 +85,7 @@ double Heartbeat::writing_cost_s(double wall) const {
     auto rows = static_cast<double>(sink_->rows());
     if (!board_.empty())
         rows = std::max(rows, static_cast<double>(total_rows(board_)) * wall / std::max(board_wall_, first_beat_s));
-    return setup_.checkpoint_cost_s() + rows * seconds_per_row;
+    return setup_.checkpoint_cost_s() + (rows + static_cast<double>(setup_.earlier_rows)) * seconds_per_row;
 }
 
 // Sees only what all processes see alike, so that all of them give up in the same window.

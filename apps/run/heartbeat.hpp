@@ -30,7 +30,8 @@ class Heartbeat final : public WindowHook {
         std::uint32_t process = 0, processes = 1;
         std::int64_t operations = 0;  // of all ranks
         Time link_bin;
-        Time row_delay;  // rows reach the sink at most this much simulated time late
+        Time row_delay;                 // rows reach the sink at most this much simulated time late
+        std::int64_t earlier_rows = 0;  // of the legs before, which are merged again
         // Asked twenty times a second; every row with a time before `complete_until` has reached the sink.
         std::function<void(Time complete_until)> stream;
         // Asked in every window; true: all processes take a checkpoint behind it.

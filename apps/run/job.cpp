@@ -305,6 +305,7 @@ Time Job::site_epoch() const {
 
 // Sites tell each other of an end before it is a row, and look at finishes once per epoch, which is a notice.
 Time Job::row_delay() const {
+    if (scenario().network().model() == "packet") return packet_notice();
     return sites_ && sites_->notice() != Time::infinity() ? 3 * sites_->notice() : Time{};
 }
 

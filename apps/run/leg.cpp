@@ -10,6 +10,7 @@
 #include "partitions/mpi_exchange.hpp"
 
 #include <cstdio>
+#include <limits>
 #include <unistd.h>
 
 namespace orrery {
@@ -66,12 +67,13 @@ std::vector<PartSource> all_parts(World const& world, Leg const& leg) {
 RunOutcome run_loop(World const& world, Leg const& leg, Simulation& simulation) {
     try {
         if (!leg.from) return simulation.loop().run();
-        StateFiles files(state_files(leg.run, *leg.from));
+        std::optional<StateFiles> files;
         all_or_none(world, [&] {
-            for (std::uint32_t p = 0; p < leg.from->processes && world.root(); ++p) simulation.add_sums(files, p);
+            files.emplace(state_files(leg.run, *leg.from));
+            for (std::uint32_t p = 0; p < leg.from->processes && world.root(); ++p) simulation.add_sums(*files, p);
         });
         return simulation.run_from(
-            files,
+            *files,
             {.windows = leg.from->windows, .events = leg.from->events, .last = Time::from_ps(leg.from->simulated_ps)});
     } catch (StorageError const&) {
         throw;
@@ -140,19 +142,18 @@ ExitCode simulate_leg(World const& world, Job const& job, Leg const& leg, Launch
     };
     auto const exchange = make_exchange(world);
     std::optional<Simulation> simulation;
-    simulation.emplace(
-        job, partition.owner, *exchange, *part,
-        Simulation::Options{
-            .limits = limits_of(world, arguments),
-            .progress = progress,
-            .window_width = width,
-            .stream = [&](Time complete_until) { flusher.at_window(complete_until); },
-            .checkpoint_due = [&](WindowStatus const& status) { return checkpointer.due(status); },
-            .checkpoint = [&] { checkpointer.take(*simulation, *part); },
-            .checkpoint_cost_s = [&] { return checkpointer.cost_s(); },
-            .writing = writing,
-            .gather =
-                [&](ProcessStatus const& mine) { return ProcessStatus::from_words(world.gather(mine.words())); }});
+    Simulation::Options const options_of_run{
+        .limits = limits_of(world, arguments),
+        .progress = progress,
+        .window_width = width,
+        .earlier_rows = leg.earlier.rows(),
+        .stream = [&](Time complete_until) { flusher.at_window(complete_until); },
+        .checkpoint_due = [&](WindowStatus const& status) { return checkpointer.due(status); },
+        .checkpoint = [&] { checkpointer.take(*simulation, *part); },
+        .checkpoint_cost_s = [&] { return checkpointer.cost_s(); },
+        .writing = writing,
+        .gather = [&](ProcessStatus const& mine) { return ProcessStatus::from_words(world.gather(mine.words())); }};
+    all_or_none(world, [&] { simulation.emplace(job, partition.owner, *exchange, *part, options_of_run); });
     RunOutcome outcome;
     bool finished = false;
     try {
@@ -160,8 +161,10 @@ ExitCode simulate_leg(World const& world, Job const& job, Leg const& leg, Launch
         finished = outcome.reason == StopReason::finished;
         // Before close(), which adds rows of what is still going on.
         if (!finished) checkpointer.take(*simulation, *part);
-        outcome = simulation->close();
-        all_or_none(world, [&] { part->close(simulation->complete_until()); });
+        all_or_none(world, [&] {
+            outcome = simulation->close();
+            part->close(simulation->complete_until());
+        });
     } catch (StorageError const& error) {  // on every process alike, like the other one
         hdf5::leave_all_open();
         throw StorageError(fmt::format("{} {}", error.what(), what_is_left(leg.run)));
@@ -177,13 +180,18 @@ ExitCode simulate_leg(World const& world, Job const& job, Leg const& leg, Launch
                                .wall_s = program_seconds(),
                                .earlier_wall_s = leg.earlier.wall_s,
                                .earlier_cpu_s = leg.earlier.cpu_s});
+    world.set_hang_limit(std::numeric_limits<double>::infinity());  // the others may have little to merge
     close_timeline(world, all_parts(world, leg), leg.run / "run.h5", report.manifest, report.tables,
-                   finished ? PartsAfterwards::removed : PartsAfterwards::kept);
+                   PartsAfterwards::kept);
     all_or_none(world, [&] {
         if (!world.root()) return;
         report.summary.wall_s = leg.earlier.wall_s + program_seconds();
         write_summary_json(leg.run / "summary.json", report.summary);
-        if (finished) remove_checkpoints(leg.run);
+        if (!finished) return;
+        // Last, so that a kill before leaves what a resume or a recovery needs.
+        remove_checkpoints(leg.run);
+        std::error_code ignored;
+        fs::remove_all(leg.run / "parts", ignored);
     });
     auto const code = exit_code_of(outcome.reason, world.broadcast(report.summary.complete ? "1" : "0") == "1");
     if (!world.root()) return code;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/run/report.hpp"
 
+#include "apps/run/agree.hpp"
 #include "apps/run/efficiency.hpp"
 #include "orrery_version.hpp"
 #include "workloads/operators/operator.hpp"
@@ -237,7 +238,8 @@ Manifest make_manifest(Job const& job, std::string const& command) {
 
 Report make_report(World const& world, Job const& job, Partition const& partition, Simulation& simulation,
                    RunOutcome const& outcome, RunFacts const& facts) {
-    auto share = simulation.share();
+    Simulation::Share share;
+    all_or_none(world, [&] { share = simulation.share(); });
     if (share.packets) share.packets->reduce(world);
     auto const words = world.sum(std::vector<std::uint64_t>{share.digest.low, share.digest.high});
     Digest const digest{words[0], words[1]};

@@ -46,6 +46,7 @@ Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exc
                          .operations = static_cast<std::int64_t>(job.ranks()) * job.plan().operations_per_rank(),
                          .link_bin = Time::from_ps(job.scenario().output().link_bin()),
                          .row_delay = job.row_delay(),
+                         .earlier_rows = options.earlier_rows,
                          .stream = options.stream,
                          .checkpoint_due = options.checkpoint_due,
                          .checkpoint = options.checkpoint,
@@ -182,11 +183,12 @@ RunOutcome Simulation::close() {
     for (auto const& domain : domains_) domain->emit_pairs(sink_);
     for (auto const& site : sites_) site->emit_pairs(sink_);
     sink_.forward_pairs();
+    ended_ = outcome.reason == StopReason::finished;
     return outcome;
 }
 
 Time Simulation::complete_until() const {
-    return loop_->outcome().reason == StopReason::finished ? Time::infinity() : heartbeat_->complete_until();
+    return ended_ ? Time::infinity() : heartbeat_->complete_until();
 }
 
 Simulation::Share Simulation::share() const {

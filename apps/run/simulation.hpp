@@ -25,7 +25,8 @@ class Simulation {
     struct Options {
         RunLimits limits;
         Progress progress = Progress::off;
-        Time window_width;  // zero: the lookahead
+        Time window_width;              // zero: the lookahead
+        std::int64_t earlier_rows = 0;  // of the legs before
         std::function<void(Time complete_until)> stream = [](Time) {};
         std::function<bool(WindowStatus const&)> checkpoint_due = [](WindowStatus const&) { return false; };
         std::function<void()> checkpoint = [] {};
@@ -85,6 +86,7 @@ class Simulation {
     std::span<std::uint32_t const> owner_;
     std::uint32_t me_;
     RunSink sink_;
+    bool ended_ = false;  // closed after the last event
     std::unique_ptr<MoeTraffic> traffic_;
     std::vector<LpId> carriers_;  // of all ranks, flat; spans of it are handed to them
     std::vector<std::unique_ptr<MoeRank>> ranks_;

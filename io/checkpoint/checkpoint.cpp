@@ -190,6 +190,16 @@ std::vector<std::uint32_t> published_checkpoints(fs::path const& run) {
     return numbers;
 }
 
+void remove_checkpoints_after(fs::path const& run, std::uint32_t number) {
+    for (auto const found : published_checkpoints(run)) {
+        if (found <= number) continue;
+        std::error_code error;
+        auto const folder = checkpoints_of(run) / checkpoint_name(found);
+        fs::remove_all(folder, error);
+        ensure_gone_or_made(error, folder);
+    }
+}
+
 void remove_checkpoints(fs::path const& run) {
     std::error_code ignored;
     fs::remove_all(checkpoints_of(run), ignored);

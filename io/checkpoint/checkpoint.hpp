@@ -52,6 +52,8 @@ void publish_checkpoint(std::filesystem::path const& run, CheckpointManifest con
 // Numbers of the published checkpoints, newest first.
 std::vector<std::uint32_t> published_checkpoints(std::filesystem::path const& run);
 
+// What a run that goes on from this one does not need: it will give their numbers again.
+void remove_checkpoints_after(std::filesystem::path const& run, std::uint32_t number);
 void remove_checkpoints(std::filesystem::path const& run);
 
 // Refuses, with an InputError that names the checkpoint, what is damaged or of another program, scenario or run.

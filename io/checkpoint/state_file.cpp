@@ -78,9 +78,9 @@ FileFacts StateFileWriter::finish() {
 
 StateFiles::StateFiles(std::vector<std::filesystem::path> const& paths) : paths_(paths) {
     for (std::size_t f = 0; f < paths_.size(); ++f) {
-        files_.emplace_back(paths_[f], std::ios::binary | std::ios::ate);
-        if (!files_[f]) fail("read", paths_[f]);
-        auto const end = static_cast<std::uint64_t>(files_[f].tellg());
+        auto& in = file(f);
+        in.seekg(0, std::ios::end);
+        auto const end = static_cast<std::uint64_t>(in.tellg());
         std::uint64_t count = 0;
         load(f, end - sizeof count, bytes_of(count));
         std::vector<StateEntry> index(count);
@@ -90,10 +90,19 @@ StateFiles::StateFiles(std::vector<std::filesystem::path> const& paths) : paths_
     std::sort(places_.begin(), places_.end(), [](auto const& a, auto const& b) { return a.entry.key < b.entry.key; });
 }
 
-void StateFiles::load(std::size_t file, std::uint64_t offset, std::span<std::byte> bytes) {
-    files_[file].seekg(static_cast<std::streamoff>(offset));
-    files_[file].read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    if (!files_[file]) fail("read", paths_[file]);
+std::ifstream& StateFiles::file(std::size_t file) {
+    if (file == open_file_) return open_;
+    open_ = std::ifstream(paths_[file], std::ios::binary);
+    if (!open_) fail("read", paths_[file]);
+    open_file_ = file;
+    return open_;
+}
+
+void StateFiles::load(std::size_t from, std::uint64_t offset, std::span<std::byte> bytes) {
+    auto& in = file(from);
+    in.seekg(static_cast<std::streamoff>(offset));
+    in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!in) fail("read", paths_[from]);
 }
 
 StateFiles::Place const* StateFiles::find(std::uint64_t key) const {

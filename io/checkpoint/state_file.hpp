@@ -63,10 +63,12 @@ class StateFiles final : public StateSource {
         std::size_t file = 0;
     };
     Place const* find(std::uint64_t key) const;
-    void load(std::size_t file, std::uint64_t offset, std::span<std::byte> bytes);
+    std::ifstream& file(std::size_t file);
+    void load(std::size_t from, std::uint64_t offset, std::span<std::byte> bytes);
 
     std::vector<std::filesystem::path> paths_;
-    std::vector<std::ifstream> files_;
+    std::ifstream open_;  // one at a time: a checkpoint may have more files than a process may open
+    std::size_t open_file_ = ~std::size_t{0};
     std::vector<Place> places_;  // by key
     std::vector<std::byte> bytes_;
 };

@@ -33,6 +33,14 @@ class Resume : public ::testing::Test {
         ASSERT_EQ(stopped.code, 4) << stopped.err;
         ASSERT_EQ(published_checkpoints(path(out)).size(), 2U);
     }
+    // At most for a while: who waits says what became of the program.
+    void wait_for_checkpoint(std::uint32_t number) const {
+        for (int i = 0; i < 20'000; ++i) {
+            auto const all = published_checkpoints(path("k"));
+            if (all.empty() || all.front() >= number) return;
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    }
     fs::path newest(std::string const& out) const {
         return checkpoints_of(path(out)) / checkpoint_name(published_checkpoints(path(out)).front());
     }
@@ -59,7 +67,7 @@ TEST_F(Resume, EndsWithTheFileOfTheUninterruptedRun) {
 // Any process may meet the end of its life in any state; what was published before is what counts.
 TEST_F(Resume, GoesOnAfterAKill) {
     auto const digest = whole();
-    for (int const signal : {SIGKILL, SIGABRT}) {
+    for (std::uint32_t const ahead : {3U, 10U}) {
         stop("k");
         // What a leg leaves that dies before its first checkpoint: parts, and a checkpoint that was not finished.
         fs::copy(path("k/parts/l000.p0000.h5"), path("k/parts/l001.p0000.h5"));
@@ -67,13 +75,10 @@ TEST_F(Resume, GoesOnAfterAKill) {
         fs::create_directories(path("k/checkpoints/c000099.tmp"));
         auto const first = published_checkpoints(path("k")).front();
         Program program({"resume", "k", "--window", "100ns", "--checkpoint-windows", "1"}, directory_.path());
-        for (auto found = first; found < first + 10; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
-            auto const all = published_checkpoints(path("k"));
-            ASSERT_FALSE(all.empty()) << "the run has ended before it was killed";
-            found = all.front();
-        }
-        ::kill(program.pid(), signal);
-        EXPECT_EQ(program.wait().code, 128 + signal);
+        wait_for_checkpoint(first + ahead);
+        ::kill(program.pid(), SIGKILL);
+        auto const killed = program.wait();
+        EXPECT_EQ(killed.code, 128 + SIGKILL) << killed.err;
         auto const finished = run({"resume", "k"}, 2);
         EXPECT_EQ(finished.code, 0) << finished.err;
         EXPECT_EQ(finished.digest(), digest);
@@ -82,13 +87,32 @@ TEST_F(Resume, GoesOnAfterAKill) {
     }
 }
 
+// A checkpoint says nothing of the end of the run: what is recovered behind it is a prefix.
+TEST_F(Resume, ARunKilledBehindACheckpointIsRecoveredUpToIt) {
+    whole();
+    stop("k");
+    auto const first = published_checkpoints(path("k")).front();
+    Program program({"resume", "k", "--window", "100ns", "--checkpoint-windows", "1"}, directory_.path());
+    wait_for_checkpoint(first + 20);
+    ::kill(program.pid(), SIGKILL);
+    auto const killed = program.wait();
+    EXPECT_EQ(killed.code, 128 + SIGKILL) << killed.err;
+    auto const recovered = run({"recover", "k"});
+    EXPECT_EQ(recovered.code, 0) << recovered.err;
+    EXPECT_THAT(recovered.out, HasSubstr("complete up to simulated time"));
+    EXPECT_THAT(recovered.out, HasSubstr("(leg 1, 1 process)"));
+    EXPECT_EQ(prefix_difference(path("k/recovered.h5"), path("whole/run.h5")), "");
+    EXPECT_GT(column<std::int64_t>(path("k/recovered.h5"), "operations", "end").size(), 10U);
+}
+
 TEST_F(Resume, TakesTheOlderCheckpointWhenTheNewestIsDamagedAndSaysSo) {
     auto const digest = whole();
     stop("a");
     auto const state = newest("a") / "p0000.state";
     auto const length = fs::file_size(state);
     fs::resize_file(state, length - 1);
-    auto const finished = run({"resume", "a"});
+    // It takes checkpoints of its own, over the numbers of those behind it.
+    auto const finished = run({"resume", "a", "--checkpoint-windows", "1"});
     EXPECT_EQ(finished.code, 0) << finished.err;
     EXPECT_EQ(finished.digest(), digest);
     EXPECT_THAT(finished.err,
