@@ -41,13 +41,11 @@ class PartWriter final : public TimelineSink {
     std::uint64_t rows(TableId id) const;
     RowCounts rows() const;
     std::int64_t bytes() const;
-    double chunk_seconds()
-        const;  // spent in writing whole chunks; the caller knows what it spends in flush() and close()
+    // Spent in writing whole chunks; the caller knows what it spends in flush() and close().
+    double chunk_seconds() const;
     // Upper bound of what a writer holds, however many rows it is given.
     static std::int64_t memory_bytes(Detail detail);
     std::filesystem::path const& path() const { return path_; }
-    // Writing has failed. The part stays as a kill would have left it.
-    bool broken() const { return broken_; }
 
   private:
     template <class Row>
@@ -66,7 +64,8 @@ class PartWriter final : public TimelineSink {
 
     std::filesystem::path path_;
     Detail detail_;
-    bool open_ = true, broken_ = false;
+    bool open_ = true;
+    bool broken_ = false;  // writing has failed: the part stays as a kill would have left it
     Time complete_until_;
     RowCounts closed_rows_{};
     hdf5::File file_;
