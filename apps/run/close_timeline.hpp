@@ -11,9 +11,9 @@
 namespace orrery {
 
 // Collective; fails on all processes or on none. Every process merges a range of the rows, process 0 puts them
-// together. `parts`: of all legs and processes, alike on every process, and closed; manifest and fabric count on
-// process 0.
+// together; the parts stay. `parts`: of all legs and processes, alike on every process, and closed; manifest and fabric
+// count on process 0.
 void close_timeline(World const& world, std::vector<PartSource> const& parts, std::filesystem::path const& run_h5,
-                    Manifest const& manifest, FabricTables const& fabric, PartsAfterwards afterwards);
+                    Manifest const& manifest, FabricTables const& fabric);
 
 }  // namespace orrery

@@ -181,8 +181,7 @@ ExitCode simulate_leg(World const& world, Job const& job, Leg const& leg, Launch
                                .earlier_wall_s = leg.earlier.wall_s,
                                .earlier_cpu_s = leg.earlier.cpu_s});
     world.set_hang_limit(std::numeric_limits<double>::infinity());  // the others may have little to merge
-    close_timeline(world, all_parts(world, leg), leg.run / "run.h5", report.manifest, report.tables,
-                   PartsAfterwards::kept);
+    close_timeline(world, all_parts(world, leg), leg.run / "run.h5", report.manifest, report.tables);
     all_or_none(world, [&] {
         if (!world.root()) return;
         report.summary.wall_s = leg.earlier.wall_s + program_seconds();

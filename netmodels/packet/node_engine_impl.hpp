@@ -361,12 +361,8 @@ inline void NodeEngine<T>::push(std::int64_t when, PacketLoad const& load, Packe
 
 template <class T>
 void NodeEngine<T>::ship(std::uint32_t process, std::int64_t when, Packet const& packet, std::int64_t note) {
-    Event event;
-    event.when = Time::from_ps(when);
-    event.kind = static_cast<std::uint16_t>(packet.kind_bits);
-    event.body = wire_form(packet, note);
-    outgoing_[process].push_back(event);
-    earliest_sent_ = std::min(earliest_sent_, event.when);
+    outgoing_[process].push_back(leaving_event(packet, when, note));
+    earliest_sent_ = std::min(earliest_sent_, Time::from_ps(when));
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/digest.hpp"
+#include "core/event.hpp"
 
 #include <array>
 #include <bit>
@@ -106,6 +107,14 @@ struct PacketOnWire {
 };
 inline std::array<std::uint64_t, 5> wire_form(Packet const& packet, std::int64_t note) {
     return std::bit_cast<std::array<std::uint64_t, 5>>(PacketOnWire{packet, note});
+}
+// A packet that leaves for another process, to arrive there at `when` (ps).
+inline Event leaving_event(Packet const& packet, std::int64_t when, std::int64_t note) {
+    Event event;
+    event.when = Time::from_ps(when);
+    event.kind = static_cast<std::uint16_t>(packet.kind_bits);
+    event.body = wire_form(packet, note);
+    return event;
 }
 inline PacketOnWire from_wire(std::array<std::uint64_t, 5> const& body) {
     return std::bit_cast<PacketOnWire>(body);

@@ -247,12 +247,8 @@ inline void SweepEngine::send(Packet const& packet, std::uint32_t left, std::uin
 }
 
 void SweepEngine::ship(std::uint32_t process, std::int64_t when, Packet const& packet, std::int64_t note) {
-    Event event;
-    event.when = Time::from_ps(when);
-    event.kind = static_cast<std::uint16_t>(packet.kind_bits);
-    event.body = wire_form(packet, note);
-    outgoing_[process].push_back(event);
-    earliest_sent_ = std::min(earliest_sent_, event.when);
+    outgoing_[process].push_back(leaving_event(packet, when, note));
+    earliest_sent_ = std::min(earliest_sent_, Time::from_ps(when));
 }
 
 void SweepEngine::arrive(std::span<Event const> events) {
