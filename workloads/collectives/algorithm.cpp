@@ -29,13 +29,13 @@ bool same_name(std::string_view a, std::string_view b) {
 
 Time ClosedForm::time(Time latency, Rate port) const {
     Time total;
-    for (auto const& term : terms) total += (latency + transfer_time(term.bytes, port) * term.messages) * term.times;
+    for (auto const& term : terms) total += latency * term.latencies + transfer_time(term.bytes, port) * term.transfers;
     return total;
 }
 
 std::int64_t ClosedForm::latencies() const {
     std::int64_t count = 0;
-    for (auto const& term : terms) count += term.times;
+    for (auto const& term : terms) count += term.latencies;
     return count;
 }
 

@@ -66,29 +66,34 @@ class SendList {
     std::vector<Piece> pieces_;
 };
 
-// What an algorithm takes when every message has one latency and only the ports of the members bind:
-// the sum over terms of times * (latency + messages * transfer_time(bytes)).
+// What an algorithm takes when every message has one latency and only the ports of the members bind, each serving its
+// messages one after the other: the sum over terms of latencies * latency + transfers * transfer_time(bytes).
 struct ClosedForm {
+    // exactly: to the picosecond. at_most: blocks differ by a byte, or messages of several steps or lanes meet at a
+    // port.
+    enum class Holds : std::uint8_t { exactly, at_most };
     struct Term {
-        std::int64_t times = 0;     // steps alike
-        std::int64_t messages = 0;  // one after the other through the busiest port
-        std::int64_t bytes = 0;     // each
+        std::int64_t latencies = 0;
+        std::int64_t transfers = 0;
+        std::int64_t bytes = 0;  // each
     };
+    Holds holds{};
     std::vector<Term> terms;
     std::string text;  // "2 (n-1) (a + S/n / B)"
 
+    // Steps alike, each of `transfers` messages through the busiest port.
+    void add_steps(std::int64_t steps, std::int64_t transfers, std::int64_t bytes) {
+        if (steps > 0) terms.push_back({steps, steps * transfers, bytes});
+    }
     Time time(Time latency, Rate port) const;
     std::int64_t latencies() const;  // how many follow each other
 };
 
-// free: lanes know nothing of each other. pipelined: a member begins step k of a lane only when step k of its previous
-// lane is over, so that chunks follow each other through the steps.
-enum class LaneOrder : std::uint8_t { free, pipelined };
-
 // An algorithm for one shape: pure functions of (member, lane, step), nothing stored per pair of members.
 //
-// Lanes run side by side. A member begins step k+1 of a lane when all its sends and receives of step k have arrived; a
-// step without any is over at once. A message of step k counts for step k at its receiver, which may not have begun it.
+// Lanes run side by side, and lane l may follow lane l - follows(). A member begins step k+1 of a lane when all its
+// sends and receives of step k have arrived; a step without any is over at once. A message of step k counts for step k
+// at its receiver, which may not have begun it.
 class CollectivePlan {
   public:
     explicit CollectivePlan(CollectiveShape shape) : shape_(std::move(shape)) {}
@@ -96,7 +101,9 @@ class CollectivePlan {
 
     CollectiveShape const& shape() const { return shape_; }
     virtual std::uint32_t lanes() const { return 1; }
-    virtual LaneOrder lane_order() const { return LaneOrder::free; }
+    // Zero: lanes know nothing of each other. f: a member begins step k of lane l only when step k of lane l - f is
+    // over there, so that chunks follow each other through the steps.
+    virtual std::uint32_t follows() const { return 0; }
     // Of one lane. Zero: there is nothing to do (one member).
     virtual std::uint32_t steps() const = 0;
     // Appends the messages that `member` sends in this step.

@@ -28,8 +28,10 @@ class Ring final : public CollectivePlan {
     std::int64_t block_bytes(std::uint64_t block) const override { return split_.size(block); }
 
     ClosedForm closed_form() const override {
-        return {.terms = {{.times = steps(), .messages = 1, .bytes = split_.largest()}},
-                .text = shape().op == CollectiveOp::all_reduce ? "2 (n-1) (a + S/n / B)" : "(n-1) (a + S/n / B)"};
+        ClosedForm form{.text =
+                            shape().op == CollectiveOp::all_reduce ? "2 (n-1) (a + S/n / B)" : "(n-1) (a + S/n / B)"};
+        form.add_steps(steps(), 1, split_.largest());
+        return form;
     }
 
   private:
