@@ -6,7 +6,7 @@
 namespace orrery {
 
 void MessageDomain::handle(Event const& event, Outbox& out) {
-    Entry entry{.message = Message::unpack(event.body), .latency = {}};
+    Entry entry{.message = RankMessage::unpack(event.body), .latency = {}};
     auto const& message = entry.message;
     auto const way = domain_->fabric().route(place_[message.source], place_[message.target]);
     entry.latency = way.latency;
@@ -41,8 +41,8 @@ void MessageDomain::over(Entry const& entry, Time last_byte_left, Outbox& out) {
     out.send(LpId{message.target}, when, message_arrived, message.pack());
 }
 
-std::vector<Message> MessageDomain::starved() const {
-    std::vector<Message> messages;
+std::vector<RankMessage> MessageDomain::starved() const {
+    std::vector<RankMessage> messages;
     for (auto const slot : domain_->starved(*this)) messages.push_back(under_way_[slot].message);
     return messages;
 }

@@ -13,7 +13,7 @@ namespace orrery {
 
 // Messages of one source, target and tag are numbered in the order of their starts (`ordinal`), which is the order in
 // which receives meet them, whatever order they arrive in.
-struct Message {
+struct RankMessage {
     std::uint32_t source = 0, target = 0;  // LPs of ranks
     std::uint32_t tag = 0, ordinal = 0;
     std::uint32_t task = 0;  // of the sender
@@ -25,7 +25,7 @@ struct Message {
         return {static_cast<std::uint64_t>(source) << 32 | target, static_cast<std::uint64_t>(tag) << 32 | ordinal,
                 task, static_cast<std::uint64_t>(bytes), static_cast<std::uint64_t>(started.ps())};
     }
-    static Message unpack(Body const& body) {
+    static RankMessage unpack(Body const& body) {
         return {.source = static_cast<std::uint32_t>(body[0] >> 32),
                 .target = static_cast<std::uint32_t>(body[0]),
                 .tag = static_cast<std::uint32_t>(body[1] >> 32),
@@ -56,11 +56,11 @@ class MessageDomain final : public DomainProtocol {
     void state(StateStream& stream) override { stream(under_way_, free_); }
 
     // Messages on links that carry nothing: for the report of a run that could not finish.
-    std::vector<Message> starved() const;
+    std::vector<RankMessage> starved() const;
 
   private:
     struct Entry {
-        Message message;
+        RankMessage message;
         Time latency;
     };
     void over(Entry const& entry, Time last_byte_left, Outbox& out);

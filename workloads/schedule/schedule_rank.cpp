@@ -61,10 +61,10 @@ void ScheduleRank::handle(Event const& event, Outbox& out) {
             freed_.push_back(task);
             break;
         case message_sent:
-            end(Message::unpack(event.body).task, event.when, {});
+            end(RankMessage::unpack(event.body).task, event.when, {});
             break;
         case message_arrived: {
-            auto const message = Message::unpack(event.body);
+            auto const message = RankMessage::unpack(event.body);
             arrive(message.source, message.tag, {message.ordinal, message.bytes, message.started}, event.when);
             break;
         }
@@ -140,7 +140,7 @@ void ScheduleRank::begin_send(std::uint32_t number, Time now, Outbox& out) {
         end(number, now, {});
         return arrive(rank_, task.tag, {ordinal, task.bytes, now}, now);
     }
-    Message const message{.source = rank_,
+    RankMessage const message{.source = rank_,
                           .target = task.peer,
                           .tag = task.tag,
                           .ordinal = ordinal,
