@@ -126,6 +126,12 @@ void ScheduleWorkload::count_collectives() {
                     sends.clear();
                     planned.plan->sends(0, lane, step, sends);
                     auto const now = static_cast<std::int64_t>(sends.sends().size());
+                    ORRERY_VALIDATE(
+                        loaded_->scenario.network().model() != "packet" || now == 0 ||
+                            sends.sends().front().way == Way::whole,
+                        "collective {}: {} reduces in switches (the packet model knows no such packets) use "
+                        "another algorithm or the flow model",
+                        c, planned.algorithm);
                     count.sends += now;
                     count.at_once = std::max(count.at_once, now);
                 }
