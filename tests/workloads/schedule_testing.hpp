@@ -7,9 +7,9 @@
 #include "netmodels/exchange/domains_crossed.hpp"
 #include "netmodels/exchange/messages.hpp"
 #include "netmodels/flow/flow_engine.hpp"
-#include "netmodels/topology/registry.hpp"
-#include "proto/scenario.pb.h"
+#include "netmodels/packet/packet_engine.hpp"
 #include "tests/collected_rows.hpp"
+#include "tests/netmodels/topology_testing.hpp"
 #include "workloads/collectives/collective_domain.hpp"
 #include "workloads/schedule/schedule_rank.hpp"
 
@@ -17,17 +17,6 @@
 #include <vector>
 
 namespace orrery::testing {
-
-// 50 GB/s and 500 ns per link: a way takes 1 us.
-inline scenario::FabricSpec one_switch(std::uint32_t hosts) {
-    scenario::FabricSpec spec;
-    spec.set_kind("single_switch");
-    auto& fabric = *spec.mutable_single_switch();
-    fabric.set_hosts(hosts);
-    fabric.set_host_rate(400'000'000'000);
-    fabric.set_link_latency(500'000);
-    return spec;
-}
 
 // Everybody in one collective.
 inline StoredSchedule one_collective(std::uint32_t ranks, CollectiveSpec spec) {
@@ -43,7 +32,7 @@ inline StoredSchedule one_collective(std::uint32_t ranks, CollectiveSpec spec) {
     return schedule;
 }
 
-enum class Engine { flow, analytic };
+enum class Engine { flow, analytic, packet };
 
 class OneSchedule final : private CollectiveSource {
   public:
@@ -56,8 +45,10 @@ class OneSchedule final : private CollectiveSource {
             group_domains_.push_back(domains_crossed(*fabric_, ranks));
         }
         for (std::uint32_t d = 0; d < fabric_->domain_count(); ++d) domain_lps_.emplace_back(schedule_.ranks() + d);
-        auto const timing = MessageTiming::make(
-            {.known_ahead = least_route_latency(*fabric_), .many_domains = fabric_->domain_count() > 1});
+        auto ahead = least_route_latency(*fabric_);
+        for (auto const& link : fabric_->links())
+            if (engine == Engine::packet) ahead = std::min(ahead, Time::from_ps(link.latency.ps() / 2));
+        auto const timing = MessageTiming::make({.known_ahead = ahead, .many_domains = fabric_->domain_count() > 1});
         CollectiveBook book({.source = this,
                              .planner = &planner_,
                              .fabric = fabric_.get(),
@@ -81,8 +72,10 @@ class OneSchedule final : private CollectiveSource {
             std::unique_ptr<TransferEngine> made;
             if (engine == Engine::flow)
                 made = std::make_unique<FlowEngine>(*fabric_, map_, DomainId{d}, FlowEngine::Settings{}, bin);
-            else
+            else if (engine == Engine::analytic)
                 made = std::make_unique<AnalyticEngine>(*fabric_, map_, DomainId{d}, bin);
+            else
+                made = std::make_unique<PacketEngine>(*fabric_, map_, DomainId{d}, PacketSettings{.prompt = true});
             domains.push_back(std::make_unique<DomainLp>(DomainId{d}, *fabric_, map_, std::move(made), rows));
             domains.back()->add<MessageDomain>(place_, timing);
             domains.back()->add<CollectiveDomain>(domain_lps_[d], book, timing);
