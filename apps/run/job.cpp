@@ -323,10 +323,14 @@ Time Job::packet_notice() const {
         if (domain_lp_.find(bundle.domain) == domain_lp_.end()) continue;
         slowest[bundle.link_class] = std::max(slowest[bundle.link_class], bundle.latency);
     }
-    // A route has at most one hop of each class, and a window is no wider than the latency of a link.
+    auto const longest = *std::max_element(slowest.begin(), slowest.end());
+    // A route has at most one hop of each class, or more hops than there are classes; and a window is no wider than the
+    // latency of a link.
     Time sum;
     for (auto const time : slowest) sum += time;
-    return sum + 2 * *std::max_element(slowest.begin(), slowest.end());
+    auto const hops = fabric_->figures().diameter_hops;
+    if (hops > static_cast<std::int64_t>(slowest.size())) sum = std::max(sum, longest * hops);
+    return sum + 2 * longest;
 }
 
 void Job::build_graph() {
