@@ -30,7 +30,7 @@ enum class OpKind : std::uint8_t {
     reduce = 16,
     gather = 17,
     scatter = 18,
-    send_receive = 19,
+    send_recv = 19,
     barrier = 20,
 };
 inline constexpr int op_kind_count = 21;

@@ -89,12 +89,9 @@ class Check {
             if (collective.root >= members)
                 problems_.add("collective {} has member {} as its root (group {} has {} members, from 0)", c,
                               collective.root, collective.group, members);
-            auto const pairs = collective.pair_bytes.size();
-            if (collective.op == CollectiveOp::all_to_all_v ? pairs != members * members : pairs != 0)
-                problems_.add(
-                    "collective {} of {} members lists the bytes of {} pairs (all_to_all_v has {}, others "
-                    "none)",
-                    c, members, pairs, members * members);
+            if ((collective.op == CollectiveOp::all_to_all_v) != (collective.pair_bytes != nullptr))
+                problems_.add("collective {} is {} {} bytes per pair (they belong to all-to-all-v alone)", c,
+                              name_of(collective.op), collective.pair_bytes ? "with" : "without");
         }
     }
 

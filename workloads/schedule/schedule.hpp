@@ -2,10 +2,12 @@
 // A workload as a graph of tasks per rank: computing, messages from rank to rank, and collectives of groups.
 #pragma once
 
+#include "core/records.hpp"
 #include "core/units.hpp"
-#include "workloads/collectives/operation.hpp"
+#include "workloads/collectives/shape.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -87,12 +89,18 @@ class ProgramBuilder {
 struct CollectiveSpec {
     std::uint32_t group = 0;
     CollectiveOp op{};
-    std::int64_t bytes = 0;                // as nccl-tests counts them: docs/collectives.md
-    std::uint32_t root = 0;                // member number
-    std::string algorithm;                 // by name; empty: chosen (docs/collectives.md)
-    std::string protocol;                  // likewise
-    std::vector<std::int64_t> pair_bytes;  // all_to_all_v: [source member][target member]
+    std::int64_t bytes = 0;                       // as CollectiveShape counts them
+    std::uint32_t root = 0;                       // member number
+    std::string algorithm;                        // by name; empty: chosen
+    std::string protocol;                         // likewise
+    std::shared_ptr<PairBytes const> pair_bytes;  // all-to-all-v only, by member numbers
 };
+
+// The row of the timeline that an operation becomes: the kinds stand in the order of the operations.
+constexpr OpKind kind_of(CollectiveOp op) {
+    return static_cast<OpKind>(static_cast<std::uint8_t>(OpKind::all_reduce) + static_cast<std::uint8_t>(op));
+}
+static_assert(kind_of(CollectiveOp::barrier) == OpKind::barrier);
 
 // A source of programs. Pure: any process asks for any rank, in any order, any number of times, and gets the same; a
 // program is held only where its rank lives.
