@@ -25,6 +25,7 @@ Examples:
   orrery run SCENARIO --set workload.ep=64 --set network.model=analytic --out results/ep64
   orrery check SCENARIO --processes 8
   orrery compare-models scenarios/single_switch_ep8.yaml
+  orrery topology SCENARIO --svg > fabric.svg
   mpirun -n 4 orrery run SCENARIO --out results/four --walltime 3600s
   mpirun -n 6 orrery resume results/four
   orrery recover results/four
@@ -38,6 +39,7 @@ struct Arguments {
     CheckArguments check;
     RecoverArguments recover;
     ScenarioArguments compare;
+    TopologyArguments topology;
     ResumeArguments resume;
     LaunchOptions run_options, resume_options;
 };
@@ -73,6 +75,17 @@ void add_check(CLI::App& app, Arguments& a) {
     check->add_flag("--links", a.check.links, "List the names of all links (for fabric.degrade)");
 }
 
+void add_topology(CLI::App& app, Arguments& a) {
+    using Format = TopologyArguments::Format;
+    auto* topology = app.add_subcommand("topology", "Draw or export the fabric of a scenario on the standard output");
+    add_scenario(topology, a.topology.input);
+    auto* formats = topology->add_option_group("format");
+    formats->add_flag_callback("--dot", [&a] { a.topology.format = Format::dot; }, "For Graphviz");
+    formats->add_flag_callback("--svg", [&a] { a.topology.format = Format::svg; }, "A drawing");
+    formats->add_flag_callback("--json", [&a] { a.topology.format = Format::json; }, "Every node, bundle and link");
+    formats->require_option(1);
+}
+
 void add_recover(CLI::App& app, Arguments& a) {
     auto* recover =
         app.add_subcommand("recover", "Make one finished file of what a killed run left, or of a run that goes on");
@@ -94,6 +107,7 @@ ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {
     }
     if (app.got_subcommand("recover")) return recover_command(world, a.recover);
     if (app.got_subcommand("check")) return check_command(world, a.check);
+    if (app.got_subcommand("topology")) return topology_command(world, a.topology);
     if (app.got_subcommand("compare-models")) return compare_models_command(world, a.compare);
     if (app.got_subcommand("verify")) return verify_command(world);
     if (app.got_subcommand("doctor")) return doctor_command(world);
@@ -136,6 +150,7 @@ int main(int argc, char** argv) {
     add_run(app, arguments);
     add_resume(app, arguments);
     add_check(app, arguments);
+    add_topology(app, arguments);
     add_recover(app, arguments);
     add_scenario(
         app.add_subcommand("compare-models", "Simulate a scenario with the flow and the packet model; show both"),

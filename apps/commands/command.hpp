@@ -45,6 +45,14 @@ struct CheckArguments {
 };
 ExitCode check_command(World const& world, CheckArguments const& arguments);
 
+// Draws or exports the fabric of a scenario on the standard output.
+struct TopologyArguments {
+    enum class Format : std::uint8_t { dot, svg, json };
+    ScenarioArguments input;
+    Format format = Format::dot;
+};
+ExitCode topology_command(World const& world, TopologyArguments const& arguments);
+
 // Runs the scenario with the flow model and with the packet model and shows both.
 ExitCode compare_models_command(World const& world, ScenarioArguments const& arguments);
 
