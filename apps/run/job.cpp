@@ -127,14 +127,13 @@ void Job::choose_sharing() {
 }
 
 void Job::choose_lookahead() {
-    Time packet_notice;
     if (scenario().network().model() == "packet") {
         packet_ = make_packet_settings(scenario());
         packet_.timetable =
             link_timetable_of(scenario().fabric(), scenario().seed(), degradations_of(scenario().fabric()));
-        packet_notice = this->packet_notice();
+        packet_.prompt = scenario().workload().kind() == "schedule";  // its messages depend on each other
     }
-    auto least = workload_->least_delay(packet_notice);
+    auto least = workload_->least_delay(*this);
     if (sites_ && sites_->notice() < least.time) least = {sites_->notice(), "notice between sites"};
     lookahead_ = least.time;
     lookahead_reason_ = fmt::format("{} ({})", to_string(least.time), least.reason);

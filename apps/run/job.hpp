@@ -51,6 +51,8 @@ class Job {
     Time lookahead() const { return lookahead_; }
     std::string const& lookahead_reason() const { return lookahead_reason_; }
     PacketSettings const& packet_settings() const { return packet_; }
+    // The packet model tells the end of a transfer at most so long after its last packet has left its sender.
+    Time packet_notice() const;
     // Bundles whose capacity changes while the run goes on.
     std::span<CapacityChange const> timetable() const { return timetable_; }
     // How far shares may lag behind finishes, in millionths; zero: exact.
@@ -88,7 +90,6 @@ class Job {
     void choose_lookahead();
     void choose_error();
     void build_graph();
-    Time packet_notice() const;
     std::uint32_t carriers() const { return sites_ ? sites_->count() : static_cast<std::uint32_t>(domains_.size()); }
 
     LoadedScenario loaded_;

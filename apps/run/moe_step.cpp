@@ -181,11 +181,12 @@ std::unique_ptr<SiteMap> MoeStep::make_sites() const {
     return std::make_unique<SiteMap>(*fabric_, layouts_, first_ranks);
 }
 
-Workload::Delay MoeStep::least_delay(Time packet_notice) {
+Workload::Delay MoeStep::least_delay(Job const& job) {
     auto least = std::min({Delay{dispatch_.launch, "launch of dispatch"}, Delay{combine_.launch, "launch of combine"},
                            Delay{dispatch_.finish, "finish of dispatch"}, Delay{combine_.finish, "finish of combine"}},
                           [](auto const& a, auto const& b) { return a.time < b.time; });
-    if (packet_notice == Time{}) return least;
+    if (job.scenario().network().model() != "packet") return least;
+    auto const packet_notice = job.packet_notice();
     // A transfer is told when its last packet has arrived, and its sender's end counts from the departure.
     auto const shortest = std::min(dispatch_.finish, combine_.finish);
     auto const finish = shortest - packet_notice;

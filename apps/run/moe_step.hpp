@@ -35,7 +35,7 @@ class MoeStep final : public Workload {
     void lay_out() override;
     std::vector<DomainId> domains() const override;
     std::unique_ptr<SiteMap> make_sites() const override;
-    Delay least_delay(Time packet_notice) override;
+    Delay least_delay(Job const& job) override;
     std::int64_t expected_flows() const override { return flows_per_exchange() * exchanges(); }
     Estimate estimate(Job const& job) const override;
     std::int64_t operations() const override {

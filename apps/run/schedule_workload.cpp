@@ -137,49 +137,53 @@ void ScheduleWorkload::count_collectives() {
 
 namespace {
 
-// A window of the packet model is no wider than the fastest link that enters a switch.
-Time widest_window(Fabric const& fabric, std::span<DomainId const> domains) {
-    std::map<DomainId, Time> width;
-    for (auto const domain : domains) width[domain] = Time::infinity();
+// How long before an arrival the packet model tells it: half the latency of the fastest link, or, where only the
+// arrival itself decides, up to a window after it; a window is no wider than the fastest link into a switch.
+Time told_ahead(Fabric const& fabric, std::span<DomainId const> domains, PacketSettings const& settings) {
+    std::map<DomainId, Time> fastest, window;
+    for (auto const domain : domains) fastest[domain] = window[domain] = Time::infinity();
     for (auto const& link : fabric.links()) {
-        auto const at = width.find(fabric.bundles()[link.bundle.index()].domain);
-        if (at != width.end() && fabric.nodes()[link.to.index()].kind != NodeKind::endpoint)
-            at->second = std::min(at->second, link.latency);
+        auto const domain = fabric.bundles()[link.bundle.index()].domain;
+        if (!fastest.contains(domain)) continue;
+        fastest[domain] = std::min(fastest[domain], link.latency);
+        if (fabric.nodes()[link.to.index()].kind != NodeKind::endpoint)
+            window[domain] = std::min(window[domain], link.latency);
     }
-    Time widest;
-    for (auto const& [domain, time] : width)
-        if (time < Time::infinity()) widest = std::max(widest, time);
-    return widest;
+    auto ahead = Time::infinity();
+    bool const certain = settings.recovery != Recovery::go_back_n && settings.transport != "receiver_credit";
+    for (auto const domain : domains) {
+        bool const early = certain && fastest[domain] > Time::from_ps(1);
+        ahead = std::min(ahead, early ? Time::from_ps(fastest[domain].ps() / 2) : Time{} - window[domain]);
+    }
+    return ahead == Time::infinity() ? Time{} : ahead;
 }
 
 }  // namespace
 
-Workload::Delay ScheduleWorkload::least_delay(Time packet_notice) {
+Workload::Delay ScheduleWorkload::least_delay(Job const& job) {
     auto const& spec = loaded_->scenario.network().messages();
-    bool const packets = packet_notice > Time{};
     bool const many = std::any_of(group_domains_.begin(), group_domains_.end(),
                                   [](auto const& crossed) { return crossed.size() > 1; });
     auto const latency = least_route_latency(*fabric_);
-    auto const late = packets ? widest_window(*fabric_, domains_) : Time{};
-    // What the packet model can follow: a window for its answers, and a quarter of the shortest way for every hop.
-    auto const hop = packets ? Time::from_ps(std::max<std::int64_t>(latency.ps() / 4, 1)) : Time{};
-    auto const least_receive = late + hop * (many ? 2 : 1);
-    auto const send = spec.has_send_overhead() ? Time::from_ps(spec.send_overhead()) : hop;
+    auto const ahead = loaded_->scenario.network().model() == "packet"
+                           ? told_ahead(*fabric_, domains_, job.packet_settings())
+                           : latency;
+    // The least that can be followed: a quarter of the shortest way for every event, where nothing is known ahead.
+    bool const nothing_ahead = ahead <= Time{};
+    auto const hop = Time::from_ps(std::max<std::int64_t>(latency.ps() / 4, 1000));
+    auto const least_send = nothing_ahead ? hop : Time{};
+    auto const least_receive = nothing_ahead ? hop - ahead : Time{};
+    auto const send = spec.has_send_overhead() ? Time::from_ps(spec.send_overhead()) : least_send;
     auto const receive = spec.has_receive_overhead() ? Time::from_ps(spec.receive_overhead()) : least_receive;
-    timing_ = MessageTiming::make({.send_overhead = send,
-                                   .receive_overhead = receive,
-                                   .least_latency = latency,
-                                   .told_late = late,
-                                   .told_at_end = !packets,
-                                   .many_domains = many});
-    ORRERY_VALIDATE(timing_.lookahead > Time{},
-                    "network.messages: overheads of {} and {} (the shortest way takes {}, and the model needs {} from "
-                    "a cause to its effect) use at least {} for send_overhead and {} for receive_overhead",
-                    to_string(send), to_string(receive), to_string(latency),
-                    packets ? fmt::format("{} for a window of packets and time", to_string(late)) : std::string{"time"},
-                    to_string(std::max(hop, Time::from_ps(1000))),
-                    to_string(std::max(least_receive, Time::from_ps(1000))));
-    return {timing_.lookahead, packets ? "overheads of messages" : "the shortest way and the overheads of messages"};
+    timing_ = MessageTiming::make(
+        {.send_overhead = send, .receive_overhead = receive, .known_ahead = ahead, .many_domains = many});
+    ORRERY_VALIDATE(
+        timing_.lookahead > Time{},
+        "network.messages: a send_overhead of {} and a receive_overhead of {} (an arrival is known {} after "
+        "it, and an effect needs some time behind its cause) use at least {} and {}, or leave both out",
+        to_string(send), to_string(receive), to_string(Time{} - ahead), to_string(least_send),
+        to_string(least_receive));
+    return {timing_.lookahead, "the shortest way and the overheads of messages"};
 }
 
 Workload::Estimate ScheduleWorkload::estimate(Job const& job) const {

@@ -31,7 +31,7 @@ class ScheduleWorkload final : public Workload, public CollectiveSource {
     RankId place(std::uint32_t rank) const override { return schedule_->place()[rank]; }
     void lay_out() override;
     std::vector<DomainId> domains() const override { return domains_; }
-    Delay least_delay(Time packet_notice) override;
+    Delay least_delay(Job const& job) override;
     std::int64_t expected_flows() const override { return flows_; }
     Estimate estimate(Job const& job) const override;
     std::int64_t operations() const override { return tasks_; }

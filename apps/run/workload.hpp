@@ -82,9 +82,9 @@ class Workload {
     virtual std::vector<DomainId> domains() const = 0;
     // Null when its sharing cannot be delayed.
     virtual std::unique_ptr<SiteMap> make_sites() const { return nullptr; }
-    // The least time between a cause on one LP and its effect on another. The packet model tells the end of a transfer
-    // up to `packet_notice` late; zero with other models. Throws InputError when nothing is left.
-    virtual Delay least_delay(Time packet_notice) = 0;
+    // The least time between a cause on one LP and its effect on another; chooses how they are split, where that is a
+    // choice. Throws InputError when nothing is left.
+    virtual Delay least_delay(Job const& job) = 0;
     // How much later than a row's time it may be written, beside what the network model adds.
     virtual Time row_delay() const { return {}; }
 

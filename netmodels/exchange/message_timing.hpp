@@ -21,9 +21,7 @@ struct MessageTiming {
 
     struct Wish {
         Time send_overhead, receive_overhead;
-        Time least_latency;         // of any route
-        Time told_late;             // at most, after the arrival of a transfer's last byte: windows of packets
-        bool told_at_end = true;    // a transfer is told when its last byte has left, one latency before it arrives
+        Time known_ahead;           // an arrival is known so long before it, or longer; negative: after it
         bool many_domains = false;  // one domain hears of arrivals in another, a lookahead after they are known
     };
     // The split with the longest lookahead.
