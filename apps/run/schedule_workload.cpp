@@ -16,7 +16,7 @@ namespace orrery {
 
 ScheduleWorkload::ScheduleWorkload(LoadedScenario const& loaded, Fabric const& fabric,
                                    std::vector<std::string>& problems)
-    : loaded_(&loaded), fabric_(&fabric), planner_(std::make_unique<NamedPlanner>()) {
+    : loaded_(&loaded), fabric_(&fabric), planner_(std::make_unique<FabricPlanner>(fabric)) {
     std::vector<PlacedSchedule::Part> parts;
     auto const attempt = [&problems](auto const& step) {
         try {
@@ -40,7 +40,7 @@ ScheduleWorkload::ScheduleWorkload(LoadedScenario const& loaded, Fabric const& f
     : loaded_(&loaded),
       fabric_(&fabric),
       schedule_(std::make_unique<PlacedSchedule>(std::move(parts))),
-      planner_(std::make_unique<NamedPlanner>()) {}
+      planner_(std::make_unique<FabricPlanner>(fabric)) {}
 
 void ScheduleWorkload::read(std::string const& where, std::string const& file, std::uint32_t first_rank,
                             std::uint32_t stride, std::vector<PlacedSchedule::Part>& parts) {

@@ -144,6 +144,8 @@ double nccl_bandwidth(NcclHardware const& hardware, NcclProtocol protocol) {
 
 std::vector<NcclChoice> nccl_options(NcclHardware const& hardware, NcclQuestion const& q) {
     ORRERY_ENSURE(q.members > 1 && q.nodes >= 1, "a question about {} members on {} nodes", q.members, q.nodes);
+    if (q.op == CollectiveOp::broadcast || q.op == CollectiveOp::reduce) return {{"ring", NcclProtocol::simple, 0}};
+    if (q.op == CollectiveOp::barrier) return {{"binomial_tree", NcclProtocol::ll, 0}};
     if (!has_rings(q.op)) return {{"direct", NcclProtocol::simple, 0}};
     std::vector<NcclChoice> options;
     for (auto const p : {NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple}) {
