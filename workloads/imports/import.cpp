@@ -29,7 +29,7 @@ bool moves_bytes(Schedule const& schedule, ScheduleTask const& task) {
     if (task.kind == TaskKind::send) return task.bytes > 0;
     if (task.kind != TaskKind::collective) return false;
     auto const spec = schedule.collective(task.peer);
-    return schedule.group(spec.group).size() > 1 && (spec.bytes > 0 || !spec.pair_bytes.empty());
+    return schedule.group(spec.group).size() > 1 && (spec.bytes > 0 || spec.pair_bytes != nullptr);
 }
 
 // A file without work, or without communication, is more often a wrong conversion than an intention.
