@@ -19,6 +19,7 @@ namespace orrery {
 struct ImportOptions {
     Strictness strictness = Strictness::strict;
     std::uint32_t ranks = 0;         // that take part; 0: as many as the file says or names
+    std::uint32_t available = 0;     // ranks of the fabric; 0: not known. Taken where nothing else is said
     std::uint64_t seed = 1;          // of random traffic
     std::filesystem::path topology;  // HPCC: whose hosts, in order, are the ranks
     std::filesystem::path groups;  // Chakra: JSON of communicators; empty: PREFIX.json beside the trace, if it is there
