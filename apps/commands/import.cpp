@@ -4,6 +4,8 @@
 
 #include "apps/commands/command.hpp"
 #include "io/scenario/quantity.hpp"
+#include "io/scenario/resolve.hpp"
+#include "proto/scenario.pb.h"
 
 #include <fmt/format.h>
 
@@ -39,6 +41,9 @@ ExitCode import_command(World const& world, ImportArguments const& arguments) {
     options.host_rate =
         Rate::from_bits_per_s(quantity_of("--host-rate", quantity::Dimension::rate, arguments.host_rate));
     options.duration = Time::from_ps(quantity_of("--duration", quantity::Dimension::time, arguments.duration));
+    scenario::Scenario defaults;
+    loader::apply_defaults(defaults);
+    options.device = make_device(defaults.device());
     auto const import = import_file(arguments.file, options);
     auto const& report = import.report;
 

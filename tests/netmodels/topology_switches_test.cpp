@@ -110,7 +110,8 @@ TEST(SingleSwitch, PortsAreAllThereIs) {
 }
 
 TEST(FabricRegistry, KnowsTheShippedFabricsAndSuggests) {
-    EXPECT_EQ(fabric_kinds(), (std::vector<std::string>{"cloudmatrix384", "leaf_spine", "single_switch"}));
+    EXPECT_EQ(fabric_kinds(), (std::vector<std::string>{"cloudmatrix384", "dimensions", "fat_tree", "hyperx",
+                                                        "leaf_spine", "mesh", "single_switch", "torus"}));
     scenario::FabricSpec spec;
     spec.set_kind("leaf_spin");
     std::string const error = input_error([&] { make_fabric(spec, 1); });

@@ -4,9 +4,10 @@
 
 #include "core/check.hpp"
 #include "netmodels/topology/nearest.hpp"
+#include "workloads/collectives/algorithm_name.hpp"
+#include "workloads/collectives/chunked_plan.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 namespace orrery {
@@ -16,13 +17,6 @@ namespace {
 std::map<std::string, CollectiveAlgorithm, std::less<>>& table() {
     static std::map<std::string, CollectiveAlgorithm, std::less<>> algorithms;
     return algorithms;
-}
-
-bool same_name(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-        auto const plain = [](int c) { return c == '_' || c == ' ' ? '-' : std::tolower(c); };
-        return plain(x) == plain(y);
-    });
 }
 
 }  // namespace
@@ -43,6 +37,18 @@ std::uint32_t CollectivePlan::next_step(std::uint32_t, std::uint32_t, std::uint3
     return step;
 }
 
+ClosedForm CollectivePlan::pipelined_form(std::uint32_t chunks) const {
+    auto form = closed_form();
+    if (chunks == 1) return form;
+    for (auto& term : form.terms) {
+        term.latencies *= chunks;
+        term.transfers *= chunks;
+    }
+    form.holds = ClosedForm::Holds::at_most;
+    form.text = fmt::format("c ({}) with S/c for S", form.text);
+    return form;
+}
+
 CollectiveRegistration::CollectiveRegistration(CollectiveAlgorithm algorithm) {
     auto const name = algorithm.name;
     bool const added = table().emplace(name, std::move(algorithm)).second;
@@ -57,31 +63,46 @@ std::vector<CollectiveAlgorithm const*> collective_algorithms() {
 
 CollectiveAlgorithm const& collective_algorithm(std::string_view name) {
     for (auto const* algorithm : collective_algorithms())
-        if (same_name(name, algorithm->name)) return *algorithm;
+        if (same_algorithm_name(name, algorithm->name)) return *algorithm;
     NearestNames nearest(name);
     for (auto const* algorithm : collective_algorithms()) {
-        if (same_name(name, algorithm->nccl) || same_name(name, algorithm->hccl)) return *algorithm;
+        if (same_algorithm_name(name, algorithm->nccl) || same_algorithm_name(name, algorithm->hccl)) return *algorithm;
         nearest.offer(algorithm->name);
     }
     throw InputError(
         fmt::format("the algorithm is '{}' (no such collective algorithm); did you mean {}?", name, nearest.text()));
 }
 
-std::unique_ptr<CollectivePlan> plan_collective(std::string_view name, CollectiveShape const& shape) {
-    auto const& algorithm = collective_algorithm(name);
-    auto const carries_out = [&](CollectiveAlgorithm const& candidate) {
-        return std::find(candidate.ops.begin(), candidate.ops.end(), shape.op) != candidate.ops.end() &&
-               candidate.refuses(shape).empty();
-    };
-    if (!carries_out(algorithm)) {
+namespace {
+
+bool carries_out(CollectiveAlgorithm const& algorithm, CollectiveShape const& shape) {
+    return std::find(algorithm.ops.begin(), algorithm.ops.end(), shape.op) != algorithm.ops.end() &&
+           algorithm.refuses(shape).empty();
+}
+
+}  // namespace
+
+std::vector<CollectiveAlgorithm const*> algorithms_for(CollectiveShape const& shape) {
+    std::vector<CollectiveAlgorithm const*> able;
+    for (auto const* algorithm : collective_algorithms())
+        if (carries_out(*algorithm, shape)) able.push_back(algorithm);
+    return able;
+}
+
+std::unique_ptr<CollectivePlan> plan_collective(std::string_view written, CollectiveShape const& asked) {
+    auto const parts = split_algorithm_name(written);
+    auto shape = asked;
+    if (!parts.levels.empty()) shape.level_algorithms = parts.levels;
+    auto const& algorithm = collective_algorithm(parts.name);
+    if (!carries_out(algorithm, shape)) {
         auto const knows_op = std::find(algorithm.ops.begin(), algorithm.ops.end(), shape.op) != algorithm.ops.end();
         std::string able;
-        for (auto const* other : collective_algorithms())
-            if (carries_out(*other)) able += (able.empty() ? "" : ", ") + other->name;
+        for (auto const* other : algorithms_for(shape)) able += (able.empty() ? "" : ", ") + other->name;
         throw InputError(fmt::format("algorithm {} cannot carry out {} of {} members ({}); these can: {}",
                                      algorithm.name, name_of(shape.op), shape.members,
                                      knows_op ? algorithm.refuses(shape) : "it is made for other operations", able));
     }
+    if (shape.chunks > 1) return std::make_unique<ChunkedPlan>(algorithm, shape);
     return algorithm.plan(shape);
 }
 

@@ -119,6 +119,8 @@ class CollectivePlan {
     virtual std::int64_t block_bytes(std::uint64_t block) const = 0;
 
     virtual ClosedForm closed_form() const = 0;
+    // Of `chunks` chunks of which this is the largest, each behind the one before: at most as long as one by one.
+    virtual ClosedForm pipelined_form(std::uint32_t chunks) const;
 
   private:
     CollectiveShape shape_;
@@ -144,9 +146,13 @@ class CollectiveRegistration {
 
 // By name, in alphabetical order.
 std::vector<CollectiveAlgorithm const*> collective_algorithms();
+// Those that can carry out a shape.
+std::vector<CollectiveAlgorithm const*> algorithms_for(CollectiveShape const& shape);
 // By our name, NCCL's or HCCL's, in any case. An unknown one is an InputError with the nearest names.
 CollectiveAlgorithm const& collective_algorithm(std::string_view name);
-// The plan of a named algorithm; one that cannot carry out the shape is an InputError with those that can.
+// The plan of a named algorithm; one that cannot carry out the shape is an InputError with those that can. Algorithms
+// for the levels of a hierarchy are named after it, from the node up, or as HCCL_ALGO does: "hierarchical:direct,nhr",
+// "level0:fullmesh;level1:H-D_R".
 std::unique_ptr<CollectivePlan> plan_collective(std::string_view algorithm, CollectiveShape const& shape);
 
 }  // namespace orrery

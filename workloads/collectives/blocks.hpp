@@ -18,6 +18,7 @@ class EvenSplit {
     std::uint64_t parts() const { return parts_; }
     std::int64_t size(std::uint64_t part) const { return small_ + (part < large_ ? 1 : 0); }
     std::int64_t largest() const { return size(0); }
+    bool even() const { return large_ == 0; }
     // Of parts [0, end).
     std::int64_t until(std::uint64_t end) const {
         return small_ * static_cast<std::int64_t>(end) + static_cast<std::int64_t>(std::min(end, large_));

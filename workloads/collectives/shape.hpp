@@ -46,7 +46,10 @@ struct CollectiveShape {
     std::uint32_t root = 0;
     // levels[0][i]: first member of node i; levels[1][i]: first node of pod i; ascending from 0. Empty: one node.
     std::vector<std::vector<std::uint32_t>> levels;
-    std::uint32_t chunks = 1;                     // of pipelined algorithms
+    // The data goes in so many chunks, one after the other through the steps of the algorithm.
+    std::uint32_t chunks = 1;
+    // Of hierarchical algorithms, from the inside of a node up; empty: the algorithm's own choice.
+    std::vector<std::string> level_algorithms;
     std::shared_ptr<PairBytes const> pair_bytes;  // all-to-all-v only
 };
 

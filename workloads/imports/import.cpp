@@ -6,6 +6,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 
 namespace orrery {
@@ -70,6 +71,19 @@ Importer const& importer_of(std::filesystem::path const& path) {
                                                 "that of a known format) give one of: {}",
                                                 path.string(), fmt::join(titles, "; "))
                                   : fmt::format("{}: {}", path.string(), what));
+}
+
+std::vector<std::string> notes_of(ImportReport const& report) {
+    std::vector<std::string> notes = report.warnings;
+    for (auto const& entry : report.ignored)
+        notes.push_back(fmt::format("not honoured: {} x {} (first: {})", entry.count, entry.what, entry.first));
+    constexpr std::size_t most = 20;
+    for (std::size_t i = 0; i < std::min(most, report.mended.size()); ++i)
+        notes.push_back(fmt::format("mended: {}", report.mended[i]));
+    if (report.mended.size() > most)
+        notes.push_back(fmt::format("mended: {} more (orrery import lists them)", report.mended_count - std::int64_t{most}));
+    for (auto const& text : report.assumptions) notes.push_back(fmt::format("taken: {}", text));
+    return notes;
 }
 
 Import import_file(std::filesystem::path const& path, ImportOptions const& options) {

@@ -58,6 +58,9 @@ std::vector<Importer const*> importers();
 // The importer of a file. What none reads is an InputError that says what the file is instead, where that is known.
 Importer const& importer_of(std::filesystem::path const& path);
 
+// What a run should say of it: ignored, assumed, mended, as sentences.
+std::vector<std::string> notes_of(ImportReport const& report);
+
 // Everything wrong with the file is one InputError, unless the options are lenient and it has an evident reading.
 Import import_file(std::filesystem::path const& path, ImportOptions const& options);
 

@@ -50,6 +50,11 @@ class RankProgram {
         auto const first = first_[task];
         return std::span{dependencies_}.subspan(first, first_[task + 1] - first);
     }
+    // For those who number ranks, collectives or labels anew.
+    template <class Change>
+    void change_tasks(Change const& change) {
+        for (auto& task : tasks_) change(task);
+    }
 
   private:
     friend class ProgramBuilder;
