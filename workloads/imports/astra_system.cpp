@@ -22,6 +22,14 @@ std::string our_algorithm(std::string_view name) {
     return {};
 }
 
+std::optional<CollectiveOp> op_of(std::string_view key) {
+    if (key == "all-reduce-implementation") return CollectiveOp::all_reduce;
+    if (key == "all-gather-implementation") return CollectiveOp::all_gather;
+    if (key == "reduce-scatter-implementation") return CollectiveOp::reduce_scatter;
+    if (key == "all-to-all-implementation") return CollectiveOp::all_to_all;
+    return std::nullopt;
+}
+
 class SystemReader {
   public:
     SystemReader(std::filesystem::path const& path, Findings& findings) : place_{path.string()}, findings_(findings) {
@@ -60,11 +68,13 @@ class SystemReader {
         std::vector<std::string> names;
         if (value.is_array())
             for (auto const& name : value) names.push_back(name.is_string() ? name.get<std::string>() : name.dump());
-        auto const op = collective_op_named(key.substr(0, key.size() - std::string_view("-implementation").size()));
+        auto const op = op_of(key);
         bool const alike = !names.empty() && std::all_of(names.begin(), names.end(),
                                                          [&](auto const& name) { return name == names.front(); });
         auto const ours = alike ? our_algorithm(names.front()) : std::string{};
-        if (!op || names.empty()) {
+        if (!op) {
+            findings_.ignores(fmt::format("system setting {}", key), place_);
+        } else if (names.empty()) {
             findings_.refuse(place_, fmt::format("{} is {}", key, value.dump()),
                              "(a list of names, one per dimension of the topology) correct it");
         } else if (ours.empty()) {

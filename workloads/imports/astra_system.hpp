@@ -2,7 +2,7 @@
 // The system file of ASTRA-sim: how collectives are carried out, and what compute without a duration costs.
 #pragma once
 
-#include "workloads/collectives/operation.hpp"
+#include "workloads/collectives/shape.hpp"
 #include "workloads/devices/device.hpp"
 #include "workloads/imports/findings.hpp"
 

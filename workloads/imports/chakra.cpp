@@ -195,6 +195,9 @@ class ChakraReader {
         if (node.duration_us > 0 && !(system_.roofline && node.operations)) {
             task.duration = microseconds(node.duration_us);
             findings_.contains("compute nodes with a duration");
+        } else if (node.operations && !(device_.bf16_ops_per_s() > 0 && device_.bytes_per_s() > 0)) {
+            findings_.refuse(trace.place(node), fmt::format("{} has num_ops and no duration", node.name),
+                             "(no device is given to price it) give a system file with peak-perf and local-mem-bw");
         } else if (node.operations && *node.operations >= 0 && node.tensor_bytes.value_or(0) >= 0) {
             task.duration = roofline(device_, {.what = node.name,
                                                .cube = Cube::bf16,

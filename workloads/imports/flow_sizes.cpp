@@ -81,28 +81,29 @@ double unit(RandomSequence& random) {
 std::unique_ptr<Schedule> read(std::filesystem::path const& path, ImportOptions const& options, Findings& findings) {
     TextFile file(path);
     auto const sizes = read_distribution(file, findings);
-    ORRERY_VALIDATE(options.ranks >= 2,
+    auto const ranks = options.ranks > 0 ? options.ranks : options.available;
+    ORRERY_VALIDATE(ranks >= 2,
                     "{}: {} ranks (a flow-size distribution does not say between how many, and a flow needs two) give "
                     "the number of ranks",
-                    file.name(), options.ranks);
+                    file.name(), ranks);
     ORRERY_VALIDATE(options.load > 0 && options.load <= 1 && options.host_rate > Rate{} && options.duration > Time{},
                     "{}: load {} of {} for {} (a share of up to 1, a rate and a time are needed) correct them",
                     file.name(), options.load, to_string(options.host_rate), to_string(options.duration));
     auto const gap_s = sizes.mean() / (options.load * options.host_rate.bytes_per_s());
     constexpr double most_flows = 2e7;
-    auto const expected = options.ranks * options.duration.seconds() / gap_s;
+    auto const expected = ranks * options.duration.seconds() / gap_s;
     ORRERY_VALIDATE(expected <= most_flows, "{}: some {:.3g} flows (at most {:.3g}) use a shorter duration",
                     file.name(), expected, most_flows);
 
-    ScheduleDraft draft(options.ranks, file.name(), FilePlace::Unit::file, findings);
+    ScheduleDraft draft(ranks, file.name(), FilePlace::Unit::file, findings);
     std::uint32_t number = 0;
     std::int64_t bytes = 0;
-    for (std::uint32_t source = 0; source < options.ranks; ++source) {
+    for (std::uint32_t source = 0; source < ranks; ++source) {
         RandomSequence random(options.seed, RandomStream::traffic, source);
         for (auto start = Time{};;) {
             start += Time::from_ps(std::llround(-std::log(unit(random)) * gap_s * 1e12));
             if (start >= options.duration) break;
-            auto const other = random.below(options.ranks - 1);
+            auto const other = random.below(ranks - 1);
             ListedFlow const flow{source, other + (other >= source ? 1 : 0), sizes.draw(unit(random)), start};
             add_flow(draft, flow, number++);
             bytes += flow.bytes;
@@ -117,7 +118,7 @@ std::unique_ptr<Schedule> read(std::filesystem::path const& path, ImportOptions 
     findings.assumes("sizes lie on straight lines between the points of the distribution");
     findings.assumes(fmt::format(
         "seed {} draws {} in {}: a load of {:.4f}", options.seed, bytes_text(bytes), to_string(options.duration),
-        static_cast<double>(bytes) / (options.ranks * options.host_rate.bytes_per_s() * options.duration.seconds())));
+        static_cast<double>(bytes) / (ranks * options.host_rate.bytes_per_s() * options.duration.seconds())));
     return draft.finish();
 }
 

@@ -26,7 +26,16 @@ bool is_ns3_topology(std::string_view head) {
 bool is_trace_list(std::string_view head) {
     LineWords lines(head);
     auto const first = lines.next();
-    return first.size() == 1 && whole_number(first.front()) && lines.next().size() > 6;
+    if (first.size() != 1 || !whole_number(first.front())) return false;
+    auto const nodes = lines.next();
+    return nodes.size() > 6 || static_cast<std::int64_t>(nodes.size()) == *whole_number(first.front());
+}
+
+// {"1": [0, 1], ...
+bool is_group_list(std::string_view head) {
+    auto const words = head.substr(0, head.find(']'));
+    return words.starts_with("{\"") && words.find("\": [") != words.npos &&
+           words.substr(words.find('[')).find_first_not_of("[ ,0123456789\n") == words.npos;
 }
 
 std::string kind_of_json(std::string_view head) {
@@ -45,10 +54,22 @@ std::string kind_of_json(std::string_view head) {
     if (has(head, "\"nodes\"") && has(head, "\"op_schema\""))
         return "is a PyTorch execution trace of one rank (operators of the host, without times) convert it with "
                "chakra_converter and import the .et files";
+    if (has(head, "\"topologies-per-dim\""))
+        return "is a network file of ASTRA-sim 1 (a fabric) describe it as "
+               "fabric.kind dimensions";
+    if (has(head, "\"link_bw\""))
+        return "is a cluster of LLMServingSim (instances and memories, no work to do) "
+               "describe the fabric and give a workload";
+    if (has(head, "\"weight\""))
+        return "is a list of expert loads name it as workload.routing.file with "
+               "workload.routing.source histogram";
     if (has(head, "\"ptrn\""))
         return "is an input of schedgen (it makes schedules) run schedgen and import the GOAL file";
     if (has(head, "\"apiVersion\"") || has(head, "\"schema_version\""))
         return "is a record of another tool's run (results and settings, no work to do) give its workload file";
+    if (is_group_list(head))
+        return "is a list of communicators (it says who belongs together, not what is done) give it as --groups with "
+               "the .et files";
     if (has(head, "\"hash_ids\"") || has(head, "\"input_toks\""))
         return "is a trace of requests (serving is not driven by traces of requests) import a trace of work";
     if (has(head, "\"expert_count\"") || has(head, "\"expert_ids\""))
@@ -86,6 +107,26 @@ std::string kind_of_text(std::filesystem::path const& path, std::string_view hea
     if (has(head, "<graphs ")) return "is a graph dump of NCCL (channels of one server) leave it out";
     if (has(head, "numprocs=") && has(head, "fileprefix="))
         return "is the header of a DUMPI trace (binary, one file per rank) convert it with dumpi2ascii, or to GOAL";
+    if (has(head, "num-npus:"))
+        return "is a network file of ASTRA-sim 1 (settings of Garnet) describe the fabric as "
+               "fabric.kind torus or dimensions";
+    if (begins("scheduling-policy:"))
+        return "is a system file of ASTRA-sim 1 (collective algorithms by dimension) give "
+               "the JSON of ASTRA-sim 2 as --system";
+    if (has(head, "comm_group_size"))
+        return "is AICB's list of calls on real GPUs (of one rank, without who waits for "
+               "whom) let AICB write the text workload for SimAI and import that";
+    if (has(head, "time_gpu_avg"))
+        return "is AICB's list of measured compute times (they go into its workloads) let "
+               "AICB write the text workload for SimAI and import that";
+    if (has(head, "UCC Collective Pattern"))
+        return "is a pattern file of UCC (counts of one all-to-all-v) write the "
+               "counts as a table of flows with src, dst and bytes";
+    if (has(head, "ring of node")) return "is the output of ASTRA-sim (results, no work to do) import its .et files";
+    if (has(head, "connection_matrices/"))
+        return "is a list of htsim's validation runs (commands and expected times) import one of its .cm files";
+    if (path.filename().string().find("alloc") != std::string::npos)
+        return "is an allocation of CODES (which nodes a job has) say it as workload.schedule.first_rank and stride";
     if (has(head, "# collprof"))
         return "is an MPI trace of liballprof (calls and their times) convert it to GOAL with schedgen";
     if (has(head, "out-of-place") || has(head, "busbw") || has(head, "alg_bandwidth") || has(head, "N/A"))
@@ -113,7 +154,8 @@ std::string foreign_kind(std::filesystem::path const& path, std::string_view hea
     auto const first = head.find_first_not_of(" \t\r\n");
     if (first != std::string_view::npos && (head[first] == '{' || head[first] == '['))
         if (auto kind = kind_of_json(head); !kind.empty()) return kind;
-    if (has(head, std::string_view("\0", 1))) return {};
+    if (has(head, std::string_view("\0", 1)))
+        return "is a binary file (no importer reads one of this kind) give the text or Protobuf file it was made from";
     return kind_of_text(path, head);
 }
 

@@ -128,7 +128,7 @@ class ConnectionReader {
         if (!has_size)
             findings_.refuse(file_.place(), "the flow has no size",
                              "(htsim lets it send for ever, and a run would not end) add size N");
-        if (flow.source == flow.target)
+        if (words[0].substr(0, arrow) == words[0].substr(arrow + 2))
             findings_.mend(file_.place(), fmt::format("node {} sends to itself", flow.source), "correct one of the two",
                            "a copy that uses no link");
         ++connections_.found;

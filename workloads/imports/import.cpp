@@ -6,6 +6,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 
 namespace orrery {
@@ -29,7 +30,7 @@ bool moves_bytes(Schedule const& schedule, ScheduleTask const& task) {
     if (task.kind == TaskKind::send) return task.bytes > 0;
     if (task.kind != TaskKind::collective) return false;
     auto const spec = schedule.collective(task.peer);
-    return schedule.group(spec.group).size() > 1 && (spec.bytes > 0 || !spec.pair_bytes.empty());
+    return schedule.group(spec.group).size() > 1 && (spec.bytes > 0 || spec.pair_bytes != nullptr);
 }
 
 // A file without work, or without communication, is more often a wrong conversion than an intention.
@@ -70,6 +71,19 @@ Importer const& importer_of(std::filesystem::path const& path) {
                                                 "that of a known format) give one of: {}",
                                                 path.string(), fmt::join(titles, "; "))
                                   : fmt::format("{}: {}", path.string(), what));
+}
+
+std::vector<std::string> notes_of(ImportReport const& report) {
+    std::vector<std::string> notes = report.warnings;
+    for (auto const& entry : report.ignored)
+        notes.push_back(fmt::format("not honoured: {} x {} (first: {})", entry.count, entry.what, entry.first));
+    constexpr std::size_t most = 20;
+    for (std::size_t i = 0; i < std::min(most, report.mended.size()); ++i)
+        notes.push_back(fmt::format("mended: {}", report.mended[i]));
+    if (report.mended.size() > most)
+        notes.push_back(fmt::format("mended: {} more (orrery import lists them)", report.mended_count - std::int64_t{most}));
+    for (auto const& text : report.assumptions) notes.push_back(fmt::format("taken: {}", text));
+    return notes;
 }
 
 Import import_file(std::filesystem::path const& path, ImportOptions const& options) {

@@ -19,6 +19,7 @@ namespace orrery {
 struct ImportOptions {
     Strictness strictness = Strictness::strict;
     std::uint32_t ranks = 0;         // that take part; 0: as many as the file says or names
+    std::uint32_t available = 0;     // ranks of the fabric; 0: not known. Taken where nothing else is said
     std::uint64_t seed = 1;          // of random traffic
     std::filesystem::path topology;  // HPCC: whose hosts, in order, are the ranks
     std::filesystem::path groups;  // Chakra: JSON of communicators; empty: PREFIX.json beside the trace, if it is there
@@ -56,6 +57,9 @@ class ImporterRegistration {
 std::vector<Importer const*> importers();
 // The importer of a file. What none reads is an InputError that says what the file is instead, where that is known.
 Importer const& importer_of(std::filesystem::path const& path);
+
+// What a run should say of it: ignored, assumed, mended, as sentences.
+std::vector<std::string> notes_of(ImportReport const& report);
 
 // Everything wrong with the file is one InputError, unless the options are lenient and it has an evident reading.
 Import import_file(std::filesystem::path const& path, ImportOptions const& options);

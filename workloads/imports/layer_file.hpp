@@ -2,7 +2,7 @@
 // A text workload of layers (ASTRA-sim 1, SimAI, AICB) as it stands in its file.
 #pragma once
 
-#include "workloads/collectives/operation.hpp"
+#include "workloads/collectives/shape.hpp"
 #include "workloads/imports/findings.hpp"
 
 #include <cstdint>

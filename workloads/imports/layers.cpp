@@ -37,14 +37,16 @@ class LayerImport {
     }
 
   private:
+    std::uint32_t there() const { return std::max(options_.ranks, options_.available); }
+
     ParallelSizes parallel_sizes() {
-        auto const ranks = file_.ranks > 0 ? file_.ranks : options_.ranks;
+        auto const ranks = file_.ranks > 0 ? file_.ranks : options_.ranks > 0 ? options_.ranks : options_.available;
         ORRERY_VALIDATE(ranks > 0,
                         "{}: the number of ranks is not known (the header has no all_gpus) give the number of ranks",
                         file_.file);
-        if (options_.ranks > 0 && ranks > options_.ranks)
+        if (there() > 0 && ranks > there())
             findings_.refuse(header_, fmt::format("all_gpus is {}", ranks),
-                             fmt::format("(there are {} ranks) use a larger fabric", options_.ranks));
+                             fmt::format("(there are {} ranks) use a larger fabric", there()));
         std::int64_t tensor = 1, data = 1, pipeline = 1;
         auto const expert = std::max<std::int64_t>(1, file_.expert);
         switch (file_.policy) {
@@ -135,11 +137,11 @@ class LayerImport {
         } else {
             findings_.assumes("every collective is over all ranks of its policy's group");
         }
-        if (file_.ranks > 0 && options_.ranks > sizes.ranks)
+        if (file_.ranks > 0 && there() > sizes.ranks)
             findings_.assumes(
                 fmt::format("all_gpus is {}: {} of {} ranks are idle, and the time does not depend on "
                             "them",
-                            sizes.ranks, options_.ranks - sizes.ranks, options_.ranks));
+                            sizes.ranks, there() - sizes.ranks, there()));
         findings_.assumes(gather == GatherSize::of_all
                               ? "sizes are buffers of one rank, all that an all-gather collects included (SimAI)"
                               : "the size of an all-gather is what one rank gives (ASTRA-sim)");
