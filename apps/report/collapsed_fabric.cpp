@@ -82,9 +82,11 @@ class Collapser {
     void join(std::uint32_t node, std::map<Key, std::uint32_t>& made, Key const& key) {
         auto const [found, fresh] = made.try_emplace(key, static_cast<std::uint32_t>(out_.vertices.size()));
         auto const name = fabric_.node_name(NodeId{node});
-        if (fresh) out_.vertices.push_back({name, fabric_.nodes()[node].tier, 0});
+        auto const rank = fabric_.nodes()[node].rank;
+        if (fresh) out_.vertices.push_back({name, fabric_.nodes()[node].tier, 0, rank, rank});
         auto& vertex = out_.vertices[found->second];
         vertex.name = common_name(vertex.name, name);
+        vertex.last_rank = rank;
         ++vertex.nodes;
         out_.vertex_of[node] = found->second;
     }

@@ -15,6 +15,7 @@ struct CollapsedFabric {
         std::string name;
         std::uint8_t tier = 0;
         std::uint32_t nodes = 0;  // ranks or switches that it stands for
+        RankId first_rank{}, last_rank{};  // of ranks
     };
     std::vector<Vertex> vertices;
     std::vector<std::uint32_t> vertex_of;  // by NodeId

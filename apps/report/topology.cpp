@@ -3,6 +3,8 @@
 #include "apps/report/collapsed_fabric.hpp"
 #include "apps/report/sections.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -79,7 +81,13 @@ Json topology(RunFile const& run, LinkColumns const& links, LinkPeaks const& pea
         if (number[v] < 0) continue;
         number[v] = static_cast<std::int32_t>(vertices.size());
         auto const& vertex = drawn.vertices[v];
-        vertices.push_back({{"name", vertex.name}, {"tier", vertex.tier}, {"nodes", vertex.nodes}});
+        Json json{{"name", vertex.name}, {"tier", vertex.tier}, {"nodes", vertex.nodes}};
+        if (vertex.first_rank.valid() && vertex.nodes > 1) {
+            json["name"] = fmt::format("{}-{}", vertex.first_rank.value(), vertex.last_rank.value());
+            json["where"] = fmt::format("ranks {} to {}; the first: {}", vertex.first_rank.value(),
+                                        vertex.last_rank.value(), fabric.rank_name(vertex.first_rank));
+        }
+        vertices.push_back(json);
     }
     for (auto const& [ends, edge] : shown)
         drawn_edges.push_back({number[ends.first], number[ends.second], edge.mean, edge.peak, edge.bytes,

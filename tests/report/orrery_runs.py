@@ -45,6 +45,8 @@ class Runs:
 
     def orrery(self, *arguments, code=0):
         done = subprocess.run([self.program, *arguments], cwd=self.path, capture_output=True, text=True)
+        if "makes no pages in this build" in done.stderr:
+            skip("this program was built without npm")
         assert done.returncode == code, f"orrery {' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout
 

@@ -47,10 +47,11 @@ function partsChart(answer) {
     xAxis: { type: "value", max: answer.step_s, axisLabel: { formatter: seconds, hideOverlap: true } },
     yAxis: { type: "category", data: [""], axisTick: { show: false }, axisLine: { show: false } },
     series: answer.shares.map((part, i) => ({
-      name: part.name, type: "bar", stack: "step", data: [part.seconds], itemStyle: { color: colours[i] }, barWidth: 40,
+      name: part.name, type: "bar", stack: "step", data: [part.seconds], itemStyle: { color: colours[i] }, barWidth: 42,
       label: {
-        show: part.seconds > 0.07 * answer.step_s, color: part.sort === "idle" ? "#1b2733" : "#fff", fontSize: 13,
-        formatter: () => `${part.name}\n${percent(part.seconds / answer.step_s)}`, overflow: "truncate",
+        show: part.seconds > 0.05 * answer.step_s, color: part.sort === "idle" ? "#1b2733" : "#fff", fontSize: 13, lineHeight: 17,
+        formatter: () => (part.seconds > 0.012 * part.name.length * answer.step_s ? part.name + "\n" : "") +
+          percent(part.seconds / answer.step_s),
       },
     })),
   });

@@ -23,6 +23,6 @@ export function sizeClass(b) {
   return b + " B";
 }
 
-export const percent = (share) => digits(share * 100 >= 10 ? Math.round(share * 1000) / 10 : share * 100) + " %";
+export const percent = (share) => digits(share >= 0.01 ? Math.round(share * 1000) / 10 : share * 100) + " %";
 export const count = (n) => n.toLocaleString("en-US");
 export const factor = (x) => digits(x) + "x";

@@ -4,21 +4,39 @@ import { chart, heat, heatColour } from "./charts.js";
 import { card, element, escape, select } from "./dom.js";
 import { bytes, count, percent } from "./format.js";
 
+// Switches that are joined among themselves stand on a ring, what hangs on them outside it.
+function placeOnRings(vertices, edges, tiers) {
+  const spread = (row, angle, wide) => row.forEach((v, i) => {
+    const a = angle(v, i);
+    v.angle = a;
+    v.x = 600 + 560 * wide * Math.cos(a);
+    v.y = 150 + 150 * wide * Math.sin(a);
+  });
+  const top = vertices.filter((v) => v.tier === tiers.at(-1));
+  spread(top, (_, i) => (2 * Math.PI * i) / top.length - Math.PI / 2, tiers.length > 1 ? 0.72 : 1);
+  tiers.slice(0, -1).reverse().forEach((tier, depth) => {
+    const beside = new Map();
+    const row = vertices.filter((v) => v.tier === tier);
+    const parent = (v) => edges.map((e) => (e.a === v.index ? e.b : e.b === v.index ? e.a : -1))
+      .find((u) => u >= 0 && vertices[u].angle !== undefined);
+    for (const v of row) {
+      v.parent = parent(v) ?? top[0].index;
+      v.place = beside.get(v.parent) ?? 0;
+      beside.set(v.parent, v.place + 1);
+    }
+    const room = (2 * Math.PI) / Math.max(1, row.length);
+    spread(row, (v) => vertices[v.parent].angle + (v.place - (beside.get(v.parent) - 1) / 2) * room, 0.72 + 0.28 * (depth + 1) / (tiers.length - 1));
+  });
+}
+
 function place(vertices, edges) {
   const tiers = [...new Set(vertices.map((v) => v.tier))].sort((a, b) => a - b);
-  const switched = tiers.length > 1;
-  if (!switched) {  // links from rank to rank: a circle
-    vertices.forEach((v, i) => {
-      const angle = (2 * Math.PI * i) / vertices.length;
-      v.x = 600 + 500 * Math.cos(angle);
-      v.y = 210 + 200 * Math.sin(angle);
-    });
-    return;
-  }
+  const flat = edges.some((e) => vertices[e.a].tier === tiers.at(-1) && vertices[e.b].tier === tiers.at(-1));
+  if (flat) return placeOnRings(vertices, edges, tiers);
   const rows = tiers.map((tier) => vertices.filter((v) => v.tier === tier));
   rows.forEach((row, t) => row.forEach((v, i) => {
     v.x = ((i + 0.5) * 1200) / row.length;
-    v.y = 400 - (t * 380) / (tiers.length - 1);
+    v.y = 290 - (t * 270) / Math.max(1, tiers.length - 1);
   }));
   // A switch stands over the middle of what it joins below.
   for (const row of rows.slice(1)) {
@@ -60,45 +78,58 @@ export function topology(data, answer) {
     if (p.dataType === "edge") return edges[p.data.number].ways.map(way).join("<br>");
     const v = vertices[p.data.number];
     const own = inside.get(v.index);
-    return `<b>${escape(v.name)}</b><br>${count(v.nodes)} ${v.tier ? "switch" : "rank"}${v.nodes > 1 ? (v.tier ? "es" : "s") : ""}` +
+    if (!v) return `the hot link: ${escape(answer.hot.name)}`;
+    return `<b>${escape(v.name)}</b>${v.where ? "<br>" + escape(v.where) : ""}<br>${count(v.nodes)} ${v.tier ? "switch" : "rank"}${v.nodes > 1 ? (v.tier ? "es" : "s") : ""}` +
       (own ? "<br>inside: " + own.ways.map(way).join("<br>") : "");
   };
-  const few = vertices.length <= 40;
+  const few = vertices.length <= 64;
+  const between = edges.filter((e) => e.a !== e.b);
+  // Where nearly all are full at some time, the mean tells more; and colours reach up to the hottest.
+  const full = between.filter((e) => e.peak > 0.8).length > between.length / 2;
+  const scale = { peak: 1, mean: Math.max(1e-9, ...between.map((e) => e.mean)) };
+  const colour = (share, what) => heatColour(Math.min(1, share / scale[what]));
+  // The name of the hot link stands on its line.
+  const flag = hottest && {
+    name: "hot", x: 0.5 * (vertices[hottest.a].x + vertices[hottest.b].x), y: 0.5 * (vertices[hottest.a].y + vertices[hottest.b].y),
+    symbolSize: 9, symbol: "diamond", itemStyle: { color: "#c2261c", borderColor: "#fff", borderWidth: 1.5 },
+    label: {
+      show: true, position: vertices[hottest.a].x > 600 ? "left" : "right", formatter: `hot link ${answer.hot.name}`, fontSize: 13,
+      fontWeight: "bold", color: "#c2261c", backgroundColor: "rgba(255,255,255,.92)", padding: [2, 5],
+    },
+  };
   const series = (what, least) => ({
-    type: "graph", layout: "none", roam: true, left: 40, right: 40, top: 40, bottom: 36,
+    type: "graph", layout: "none", roam: true, left: 40, right: 40, top: 46, bottom: 40,
     data: vertices.map((v, number) => ({
-      number, name: String(number), x: v.x, y: v.y, symbolSize: v.tier ? 20 : 13,
+      number, name: String(number), x: v.x, y: v.y, symbolSize: v.tier ? 18 : 12,
       symbol: v.tier ? "rect" : "circle",
-      itemStyle: { color: inside.has(number) ? heatColour(inside.get(number)[what]) : "#7c8b99", borderColor: "#44525f" },
+      itemStyle: { color: inside.has(number) ? colour(inside.get(number)[what], what) : "#7c8b99", borderColor: "#44525f" },
       label: {
-        show: few || v.tier > 1, position: v.tier ? "top" : "bottom", fontSize: 11, rotate: few && vertices.length > 14 && !v.tier ? 30 : 0,
-        formatter: () => v.name + (v.nodes > 1 ? ` (${v.nodes})` : ""),
+        show: v.tier === 1 ? vertices.length < 30 : few || v.tier > 1, position: v.tier ? "top" : "bottom", fontSize: 11,
+        rotate: vertices.length > 24 && !v.tier ? 35 : 0, align: vertices.length > 24 && !v.tier ? "right" : "center",
+        formatter: () => v.name + (v.nodes > 1 && v.tier ? ` (${v.nodes})` : ""),
       },
-    })),
+    })).concat(flag ? [flag] : []),
     links: edges.map((e, number) => ({
       number, source: String(e.a), target: String(e.b), ignore: e.a === e.b || e[what] < least,
-      lineStyle: { color: heatColour(e[what]), width: 1.5 + 5 * Math.min(1, e[what]), opacity: 0.9, curveness: 0 },
-      label: {
-        show: e === hottest, formatter: () => `${answer.hot.name}: ${percent(e[what])}`, fontSize: 13, fontWeight: "bold",
-        color: "#c2261c", backgroundColor: "rgba(255,255,255,.9)", padding: [2, 4],
-      },
+      lineStyle: { color: colour(e[what], what), width: 1.5 + (4 * Math.min(scale[what], e[what])) / scale[what], opacity: 0.9, curveness: 0 },
     })).filter((l) => !l.ignore),
   });
-  let what = "peak";
+  let what = full ? "mean" : "peak";
   let least = 0;
   const bar = element("div", { class: "bar" });
   box.append(bar);
-  const drawn = chart(box, "topology", 470, {
+  const drawn = chart(box, "topology", 380, {
     tooltip: { formatter: tooltip, confine: true },
     visualMap: {
-      type: "continuous", min: 0, max: 1, calculable: false, orient: "horizontal", left: "center", top: 0, itemHeight: 160,
-      itemWidth: 12, text: ["full", "idle"], inRange: { color: heat.slice(1) }, seriesIndex: [],
+      type: "continuous", min: 0, max: 1, calculable: false, orient: "horizontal", right: 0, top: 0, itemHeight: 160,
+      itemWidth: 12, text: ["hot", "idle"], inRange: { color: heat.slice(1) }, seriesIndex: [],
     },
     series: [series(what, least)],
   });
   const redraw = () => drawn.setOption({ series: [series(what, least)] }, { replaceMerge: "series" });
   bar.append(
-    select("colour", "heat", [["peak", "busiest time bin"], ["mean", "mean of the step"]], (v) => { what = v; redraw(); }),
+    select("colour", "heat", (full ? ["mean", "peak"] : ["peak", "mean"]).map((v) => [v, { peak: "use in the busiest time bin", mean: "mean use, up to the hottest" }[v]]),
+      (v) => { what = v; redraw(); }),
     select("show links", "least", [["0", "all"], ["0.1", "over 10 %"], ["0.5", "over 50 %"], ["0.8", "over 80 %"]],
       (v) => { least = Number(v); redraw(); }));
 }

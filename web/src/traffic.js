@@ -40,7 +40,7 @@ export function traffic(data) {
       inRange: { color: ["#eef3f7", "#8fbbd9", "#2f6db5", "#12305a"] }, ...first.visualMap,
     },
     xAxis: { type: "category", data: labels, name: "receiver", nameLocation: "middle", nameGap: 24 },
-    yAxis: { type: "category", data: [...labels].reverse(), name: "sender", nameLocation: "middle", nameGap: 46 },
+    yAxis: { type: "category", data: [...labels].reverse(), axisLabel: { interval: Math.floor(n / 24) }, name: "sender", nameLocation: "middle", nameGap: 46 },
     series: first.series,
   });
   bar.append(select("show", "traffic", [["all", "all"], ...data.names.map((text, i) => [String(i), text])],
