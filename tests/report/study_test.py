@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Usage: study_test.py ORRERY CASE. Studies: their table, going on after a kill, failed members, seeds, failure laws."""
+"""Usage: study_test.py ORRERY CASE [NUMBER]. Studies: their table, going on after a kill, failed members, seeds, failure laws."""
 import csv
 import os
 import subprocess
@@ -92,6 +92,23 @@ def killed_case(runs):
     expect(table(runs, "t") == whole, "shares make another table")
 
 
+def hashing_case(runs, seeds=500):
+    """Eight flows of each leaf hashed over its eight uplinks use 8 (1 - (7/8)^8) = 5.25 of them on average."""
+    runs.write("hash.yaml", """
+fabric: {kind: leaf_spine, leaf_spine: {hosts: 9, hosts_per_leaf: 1, spines: 8, load_balancing: ecmp}}
+workload: {model: tiny.json, batch_per_rank: 24, context: 1024, ep: 9, moe_layers: 1, experts: {redundant: 4}}
+""")
+    runs.write("study.yaml", f"scenario: hash.yaml\nseeds: {seeds}\n")
+    runs.orrery("study", "study.yaml", "--out", "s")
+    row, = table(runs, "s")
+    used = dict(pair.split("=") for pair in row["links_used"].split())
+    mean = float(used["leaf.up"]) / 9
+    print(f"{seeds} seeds: {mean:.4f} uplinks of 8 used")
+    expect(abs(mean - 5.25) < 0.05, "uplinks used:", mean)
+    digest = runs.run("worst", "hash.yaml", f"seed={row['worst_seed']}")
+    expect(digest == row["worst_digest"], "the worst seed replays to", digest)
+
+
 def failed_case(runs):
     """One member that cannot finish: its row is red and without figures, the others are whole."""
     runs.write("study.yaml", """
@@ -155,8 +172,8 @@ def laws_case(runs):
 
 
 def main():
-    program, case = sys.argv[1:3]
-    globals()[case + "_case"](Runs(program))
+    program, case, *more = sys.argv[1:]
+    globals()[case + "_case"](Runs(program), *map(int, more))
 
 
 if __name__ == "__main__":
