@@ -4,6 +4,7 @@
 chart with something in it, filters and tooltips work, small and quick enough. With ORRERY_SCREENSHOTS=DIR they stay."""
 import os
 import sys
+import time
 
 from chromium import Chromium, NoBrowser
 from orrery_runs import Runs, expect, skip
@@ -11,13 +12,17 @@ from orrery_runs import Runs, expect, skip
 RUN_CHARTS = ["parts", "topology", "heat", "rank_bars", "timeline"]
 # Different colours in a picture of the chart, and how many of its pixels are not its ground.
 INK = """(name => {
-    const canvas = orreryPage.charts[name].getDom().querySelector('canvas');
-    const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-    const seen = new Set(); let inked = 0;
-    for (let i = 0; i < pixels.length; i += 4) {
-        if (pixels[i + 3] > 40) { ++inked; seen.add((pixels[i] >> 4) * 256 + (pixels[i + 1] >> 4) * 16 + (pixels[i + 2] >> 4)); }
+    const seen = new Set(); let inked = 0, all = 1;
+    for (const canvas of orreryPage.charts[name].getDom().querySelectorAll('canvas')) {  // layers
+        const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+        all = pixels.length / 4;
+        for (let i = 0; i < pixels.length; i += 4) {
+            if (pixels[i + 3] < 40) continue;
+            ++inked;
+            seen.add((pixels[i] >> 4) * 256 + (pixels[i + 1] >> 4) * 16 + (pixels[i + 2] >> 4));
+        }
     }
-    return [seen.size, inked / (pixels.length / 4)];
+    return [seen.size, inked / all];
 })"""
 CHOOSE = """((filter, value) => {
     const box = document.querySelector(`[data-filter="${filter}"]`);
@@ -56,9 +61,13 @@ def check_page(browser, page, charts):
     expect(os.path.getsize(page) < 15e6, page, "is", os.path.getsize(page), "bytes")
     there = browser.evaluate("Object.keys(orreryPage.charts)")
     expect(set(there) == set(charts), "charts", there, "and not", charts)
-    browser.evaluate("new Promise(done => setTimeout(done, 200))")
     for chart in charts:
-        colours, inked = browser.evaluate(f"{INK}({chart!r})")
+        browser.evaluate(f"orreryPage.charts.{chart}.getDom().scrollIntoView()")
+        for _ in range(50):  # pictures appear at the browser's next frames
+            colours, inked = browser.evaluate(f"{INK}({chart!r})")
+            if colours > 3 and inked > 0.005:
+                break
+            time.sleep(0.1)
         expect(colours > 3 and inked > 0.005, chart, "has", colours, "colours on", inked, "of its pixels")
     expect(browser.complaints() == [], browser.complaints())
     print(f"{os.path.basename(page)}: {os.path.getsize(page) / 1e6:.2f} MB, drawn in {min(drawn):.0f} ms")

@@ -26,7 +26,7 @@ export function linkHeat(data) {
     said.textContent = `${rows.length} links shown`;
     return {
       yAxis: { data: rows.map((row) => row.name).reverse() },
-      series: [{ type: "heatmap", data: cells, progressive: 20000, emphasis: { itemStyle: { borderColor: "#1b2733", borderWidth: 1 } } }],
+      series: [{ type: "heatmap", data: cells, progressive: 0, emphasis: { itemStyle: { borderColor: "#1b2733", borderWidth: 1 } } }],
     };
   };
   const first = option();

@@ -25,7 +25,7 @@ export function traffic(data) {
     }
     return {
       visualMap: { max: most },
-      series: [{ type: "heatmap", data: cells, progressive: 20000 }],
+      series: [{ type: "heatmap", data: cells, progressive: 0 }],
     };
   };
   const first = option("all");
