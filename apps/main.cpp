@@ -2,6 +2,7 @@
 // The one program: parses the command line and turns every failure into one sentence and an exit code.
 #include "apps/commands/command.hpp"
 #include "apps/commands/launch_options.hpp"
+#include "apps/commands/look_back.hpp"
 #include "core/check.hpp"
 #include "io/timeline/hdf5.hpp"
 #include "orrery_version.hpp"
@@ -30,6 +31,7 @@ Examples:
   mpirun -n 6 orrery resume results/four
   orrery recover results/four
   orrery import trace.0.et --lenient
+  orrery report results/four
   orrery verify
 Exit codes: 0 complete, 1 internal error, 2 bad input, 3 the workload cannot finish,
             4 stopped by a limit or signal, 5 out of the memory limit.
@@ -44,6 +46,7 @@ struct Arguments {
     ImportArguments import;
     ResumeArguments resume;
     LaunchOptions run_options, resume_options;
+    LookBackCommands look_back;
 };
 
 void add_scenario(CLI::App* command, ScenarioArguments& input) {
@@ -126,6 +129,7 @@ ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {
         world.set_hang_limit(a.resume.hang_limit_s);
         return resume_command(world, a.resume);
     }
+    if (auto const code = a.look_back.run(world, app)) return *code;
     if (app.got_subcommand("recover")) return recover_command(world, a.recover);
     if (app.got_subcommand("check")) return check_command(world, a.check);
     if (app.got_subcommand("topology")) return topology_command(world, a.topology);
@@ -175,6 +179,7 @@ int main(int argc, char** argv) {
     add_topology(app, arguments);
     add_recover(app, arguments);
     add_import(app, arguments);
+    arguments.look_back.add_to(app);
     add_scenario(
         app.add_subcommand("compare-models", "Simulate a scenario with the flow and the packet model; show both"),
         arguments.compare);
