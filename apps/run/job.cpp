@@ -48,6 +48,7 @@ void Job::build_fabric() {
                         "{}: {} would carry {} (at most 125 TB/s) use lower rates or fewer links",
                         locate(loaded_, "fabric.kind"), fabric->bundle_name(BundleId{b}),
                         to_string(fabric->bundles()[b].capacity));
+    warnings_.insert(warnings_.end(), fabric->notes().begin(), fabric->notes().end());
     fabric_ = std::move(fabric);
     domain_map_ = std::make_unique<DomainMap>(*fabric_);
 }

@@ -217,6 +217,7 @@ Report make_report(World const& world, Job const& job, Partition const& partitio
     summary.digest = digest.hex();
     summary.complete = sums[3] == 0;
     summary.processes = world.count();
+    summary.ranks = job.ranks();
     summary.simulated_time_s = outcome.last.seconds();
     summary.step_time_s = finish.seconds();
     summary.wall_s = facts.earlier_wall_s + facts.wall_s;

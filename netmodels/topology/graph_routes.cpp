@@ -135,7 +135,7 @@ Route GraphFabric::route(RankId source, RankId target) const {
         route.cap = std::min(route.cap, bundle.capacity);
         route.domain = bundle.domain;
     }
-    if (damaged_ && balancing_ == Balancing::spray) route.cap = sprayed(trail, route.cap);
+    if (damaged_ || slowed_) route.cap = sprayed(trail, route.cap);
     return route;
 }
 

@@ -112,8 +112,8 @@ class OneSchedule final : private CollectiveSource {
     std::span<DomainId const> domains_of(std::uint32_t group) const override { return group_domains_[group]; }
 
     StoredSchedule schedule_;
-    NamedPlanner planner_;
     std::unique_ptr<Fabric> fabric_;
+    FabricPlanner planner_{*fabric_};
     DomainMap map_;
     std::vector<RankId> place_;
     std::vector<LpId> domain_lps_;

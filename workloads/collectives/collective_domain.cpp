@@ -178,9 +178,9 @@ void CollectiveDomain::send(Begin const& begin, Send const& message, Time now, O
     Hop const hop{begin.slot, begin.member, message.peer, begin.lane, begin.step};
     instance.least_latency = std::min(instance.least_latency, latency);
     instance.payload_bytes += message.bytes;
-    if (message.bytes == 0) return know(hop, now + latency, out);
-    auto const wire = protocol.on_wire(message.bytes);
     auto const hops = part_of(way, message.way);
+    if (message.bytes == 0 || hops.empty()) return know(hop, now + latency, out);
+    auto const wire = protocol.on_wire(message.bytes);
     for (auto const bundle : hops) {
         instance.bundle_bytes[domain_->map().local(bundle)] += wire;
         instance.bundle_payload[domain_->map().local(bundle)] += message.bytes;
