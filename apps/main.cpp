@@ -2,6 +2,7 @@
 // The one program: parses the command line and turns every failure into one sentence and an exit code.
 #include "apps/commands/command.hpp"
 #include "apps/commands/launch_options.hpp"
+#include "apps/commands/look_back.hpp"
 #include "core/check.hpp"
 #include "io/timeline/hdf5.hpp"
 #include "orrery_version.hpp"
@@ -29,6 +30,8 @@ Examples:
   mpirun -n 4 orrery run SCENARIO --out results/four --walltime 3600s
   mpirun -n 6 orrery resume results/four
   orrery recover results/four
+  orrery import trace.0.et --lenient
+  orrery report results/four
   orrery verify
 Exit codes: 0 complete, 1 internal error, 2 bad input, 3 the workload cannot finish,
             4 stopped by a limit or signal, 5 out of the memory limit.
@@ -40,8 +43,10 @@ struct Arguments {
     RecoverArguments recover;
     ScenarioArguments compare;
     TopologyArguments topology;
+    ImportArguments import;
     ResumeArguments resume;
     LaunchOptions run_options, resume_options;
+    LookBackCommands look_back;
 };
 
 void add_scenario(CLI::App* command, ScenarioArguments& input) {
@@ -94,6 +99,25 @@ void add_recover(CLI::App& app, Arguments& a) {
     recover->add_flag("--force", a.recover.force, "Replace that file");
 }
 
+void add_import(CLI::App& app, Arguments& a) {
+    auto* import =
+        app.add_subcommand("import", "Say what a file of another tool is and what of it a schedule can honour");
+    auto& o = a.import.options;
+    import->add_option("FILE", a.import.file, "GOAL, Chakra .et, SimAI workload, flow list, .cm, ...")->required();
+    import->add_flag("--lenient", a.import.lenient, "Take evident readings of what is wrong, and list them");
+    import->add_option("--ranks", o.ranks, "Ranks there are, where the file does not say");
+    import->add_option("--topology", o.topology, "ns-3 topology whose hosts are the ranks of a flow list");
+    import->add_option("--groups", o.groups, "JSON of communicators of a Chakra trace");
+    import->add_option("--system", o.system, "System JSON of ASTRA-sim");
+    import->add_option("--load", o.load, "Flow-size distribution: share of --host-rate that every rank offers");
+    import->add_option("--host-rate", a.import.host_rate, "Of one rank (default: 100Gb/s)");
+    import->add_option("--duration", a.import.duration, "While flows start (default: 10ms)");
+    import->add_option("--seed", o.seed, "Of random traffic");
+    import->add_option("--eager-bytes", o.eager_bytes, "GOAL: a send of at most so many is over when it has started");
+    import->add_option("--passes", o.passes, "Layer workloads: training steps")->check(CLI::Range(1, 1'000'000));
+    import->add_option("--first-dimension", o.first_dimension, "ASTRA-sim 1: ranks in the first dimension");
+}
+
 ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {
     if (app.got_subcommand("run")) {
         a.run_options.apply(a.run);
@@ -105,10 +129,12 @@ ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {
         world.set_hang_limit(a.resume.hang_limit_s);
         return resume_command(world, a.resume);
     }
+    if (auto const code = a.look_back.run(world, app)) return *code;
     if (app.got_subcommand("recover")) return recover_command(world, a.recover);
     if (app.got_subcommand("check")) return check_command(world, a.check);
     if (app.got_subcommand("topology")) return topology_command(world, a.topology);
     if (app.got_subcommand("compare-models")) return compare_models_command(world, a.compare);
+    if (app.got_subcommand("import")) return import_command(world, a.import);
     if (app.got_subcommand("verify")) return verify_command(world);
     if (app.got_subcommand("doctor")) return doctor_command(world);
     return reference_command(world);
@@ -152,6 +178,8 @@ int main(int argc, char** argv) {
     add_check(app, arguments);
     add_topology(app, arguments);
     add_recover(app, arguments);
+    add_import(app, arguments);
+    arguments.look_back.add_to(app);
     add_scenario(
         app.add_subcommand("compare-models", "Simulate a scenario with the flow and the packet model; show both"),
         arguments.compare);

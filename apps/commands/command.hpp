@@ -5,6 +5,7 @@
 #include "apps/exit_codes.hpp"
 #include "apps/run/leg.hpp"
 #include "partitions/world.hpp"
+#include "workloads/imports/import.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -55,6 +56,14 @@ ExitCode topology_command(World const& world, TopologyArguments const& arguments
 
 // Runs the scenario with the flow model and with the packet model and shows both.
 ExitCode compare_models_command(World const& world, ScenarioArguments const& arguments);
+
+struct ImportArguments {
+    std::filesystem::path file;
+    bool lenient = false;  // take evident readings of what is wrong, and list them
+    ImportOptions options;
+    std::string host_rate = "100Gb/s", duration = "10ms";  // of random traffic
+};
+ExitCode import_command(World const& world, ImportArguments const& arguments);
 
 ExitCode verify_command(World const& world);
 ExitCode doctor_command(World const& world);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/run/packet_totals.hpp"
 
+#include "apps/run/job.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -57,6 +59,16 @@ std::vector<std::string> notes(PacketSettings const& settings, PacketTotals cons
     return lines;
 }
 
+std::vector<PacketTables::FlowRow> histogram_rows(LogHistogram const& histogram, std::int64_t from_bytes) {
+    std::vector<PacketTables::FlowRow> rows;
+    auto const& bins = histogram.bins();
+    for (std::size_t bin = 0; bin < bins.size(); ++bin)
+        if (bins[bin] > 0)
+            rows.push_back(
+                {from_bytes, std::clamp(LogBins::middle(bin), histogram.min(), histogram.max()), bins[bin]});
+    return rows;
+}
+
 }  // namespace
 
 PacketTotals::PacketTotals(Fabric const& fabric) : queues(fabric.link_classes().size()) {
@@ -101,6 +113,11 @@ void PacketTotals::reduce(World const& world) {
     pause_threshold = world.min(pause_threshold);
     sum(world, flows.ps);
     sum(world, flows.slowdown_ppm);
+    std::vector<std::int64_t> counts;
+    for (auto const& histogram : flows.slowdown_by_size) counts.push_back(histogram.count());
+    counts = world.sum(counts);
+    for (std::size_t k = 0; k < counts.size(); ++k)
+        if (counts[k] > 0) sum(world, flows.slowdown_by_size[k]);
 }
 
 PacketTables PacketTotals::take_tables(std::int64_t mtu) {
@@ -108,6 +125,10 @@ PacketTables PacketTotals::take_tables(std::int64_t mtu) {
         for (std::size_t b = 0; b < queue_buckets; ++b)
             if (queues[c][b] > 0)
                 tables.queues.push_back({static_cast<std::uint16_t>(c), queue_bucket_begin(b, mtu), queues[c][b]});
+    tables.flow_times = histogram_rows(flows.ps, 0);
+    for (std::size_t k = 0; k < flows.slowdown_by_size.size(); ++k)
+        for (auto const& row : histogram_rows(flows.slowdown_by_size[k], FlowTimes::smallest(k)))
+            tables.flow_slowdowns.push_back(row);
     return std::move(tables);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes /fabric/bundles, /links and /queues of a finished timeline. Internal to the timeline.
+// Writes /fabric/bundles, /links, /queues and /flow_* of a finished timeline. Internal to the timeline.
 #pragma once
 
 #include "io/timeline/hdf5.hpp"
@@ -16,7 +16,8 @@ std::vector<std::uint32_t> listed_bundles(BundleTable const& table, std::size_t 
 
 void write_bundles(hdf5::Group& file, FabricTables const& fabric, std::vector<std::uint32_t> const& listed);
 void write_links(hdf5::Group& file, FabricTables const& fabric, std::vector<std::uint32_t> const& listed);
-// Of the packet model; another one leaves nothing.
+// Both of the packet model; another one leaves nothing.
 void write_queues(hdf5::Group& file, FabricTables const& fabric);
+void write_flow_times(hdf5::Group& file, FabricTables const& fabric);
 
 }  // namespace orrery
