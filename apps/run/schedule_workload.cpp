@@ -36,8 +36,8 @@ ScheduleWorkload::ScheduleWorkload(LoadedScenario const& loaded, Fabric const& f
     for (int i = 0; i < spec.more_size(); ++i)
         attempt([&] {
             auto const& more = spec.more(i);
-            read(fmt::format("workload.schedule.more[{}]", i), more.file(),
-                 {more.first_rank(), more.stride()}, more.import(), parts);
+            read(fmt::format("workload.schedule.more[{}]", i), more.file(), {more.first_rank(), more.stride()},
+                 more.import(), parts);
         });
     if (problems.empty()) attempt([&] { schedule_ = std::make_unique<PlacedSchedule>(std::move(parts)); });
 }
