@@ -12,10 +12,10 @@ namespace {
 // Keeps when each rank ended, and nothing else.
 class RankEnds final : public TimelineSink {
   public:
-    explicit RankEnds(Job const& job) : first_(job.first_rank().value()), ends_(job.ranks()) {}
+    explicit RankEnds(Job const& job) : ends_(job.fabric().rank_count()) {}
 
     void add(OperationRow const& row) override {
-        auto& end = ends_[row.rank - first_];
+        auto& end = ends_[row.rank];
         end = std::max(end, row.end.ps());
     }
     void add(CollectiveRow const&) override {}
@@ -26,8 +26,7 @@ class RankEnds final : public TimelineSink {
     std::vector<std::int64_t> take() { return std::move(ends_); }
 
   private:
-    std::uint32_t first_;
-    std::vector<std::int64_t> ends_;
+    std::vector<std::int64_t> ends_;  // by rank of the fabric
 };
 
 // The fields that step_parts() reads.
@@ -92,8 +91,8 @@ void simulate(StudyPlan const& plan, MemberResult& result) {
     }
     result.digest = share.digest.hex();
     result.step_ps = share.last_finish.ps();
-    result.flows = share.flows;
-    result.delivered_bytes = share.delivered_bytes;
+    result.flows = share.transfers.flows;
+    result.delivered_bytes = share.transfers.delivered_bytes;
     auto const parts = step_parts(operations_of(simulation.sink()), job.ranks(), share.last_finish.seconds(),
                                   job.scenario().workload().microbatches() > 1);
     result.ideal_ps = std::llround(parts.ideal_s * 1e12);

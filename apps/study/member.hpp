@@ -22,7 +22,7 @@ struct MemberResult {
     std::map<std::string, std::int64_t> used;     // by class of links: bundles that carried anything
     std::map<std::string, double> busiest;        // by class: the highest use of one of its bundles
     std::int64_t ranks = 0, switches = 0, links = 0;  // of the fabric
-    std::vector<std::int64_t> rank_ends_ps;       // of a study with failures
+    std::vector<std::int64_t> rank_ends_ps;       // by rank of the fabric; of a study with failures
     double cpu_s = 0;
 
     bool failed() const { return !error.empty(); }

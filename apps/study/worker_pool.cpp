@@ -170,14 +170,15 @@ class Pool {
 
     // Its process died: that is the result of the member it had.
     void replace(std::size_t w) {
-        auto const member = workers_[w].busy() ? std::optional{workers_[w].member()} : std::nullopt;
+        bool const busy = workers_[w].busy();
+        auto const member = busy ? workers_[w].member() : 0;
         auto const why = workers_[w].end();
         workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(w));
         workers_.emplace_back(plan_, workers_);
-        if (!member) return;
+        if (!busy) return;
         MemberResult lost;
-        lost.member = *member;
-        lost.key = plan_.key_of(*member);
+        lost.member = member;
+        lost.key = plan_.key_of(member);
         lost.error = why;
         done_(lost, to_line(lost));
     }
