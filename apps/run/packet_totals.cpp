@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/run/packet_totals.hpp"
 
+#include "apps/run/job.hpp"
+
 #include <algorithm>
 #include <bit>
 

@@ -47,7 +47,11 @@ class TransferEngine {
     virtual void settle(Time now) = 0;
     // The next instant at which advance() has something to do; infinity when idle.
     virtual Time next() const = 0;
-    // Goes to `now` <= next(), appends what is done by then in order (when, cookie).
+    // Goes to `now` <= next(), appends what is done by then in order (when, cookie). `when` is the end of the sending,
+    // so the last byte arrives at `when` plus the latency of the route. An engine that models a stream of bytes tells
+    // at `when` itself. The packet engine, made with PacketSettings::prompt, tells once the arrival is certain and
+    // before it happens: a transfer that depends on this one may start at the exact time of the arrival. Without
+    // `prompt`, and with go-back-N or pulls also with it, it tells up to one window after the arrival.
     virtual void advance(Time now, std::vector<TransferDone>& done) = 0;
     virtual LinkTraffic& traffic() = 0;
     // Transfers that can never finish because a link on their way is down.

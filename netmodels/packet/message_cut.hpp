@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message on its way in: the ports it goes through and the packets it is cut into.
+// A message on its way in: the way its packets take and how many they are.
 #pragma once
 
 #include "netmodels/packet/network.hpp"
 
 namespace orrery {
 
+// A route as packets carry it, in local bundles. hop1 and hop2 are 0 on shorter routes; on longer ones hop2 stands for
+// the number of hops.
+struct PacketWay {
+    std::uint32_t first = 0, hop1 = 0, hop2 = 0, last = 0;
+    std::uint8_t left = 0;  // hops after the first
+};
+
+// Throws InputError when the route is too long.
+PacketWay packet_way(PacketFabric const& fabric, DomainMap const& map, RankId source, RankId target);
+
 struct MessageCut {
-    std::int64_t bytes = 0;                                 // at least one
-    std::uint32_t first = 0, hop1 = 0, hop2 = 0, last = 0;  // local bundles; hop1, hop2: 0 on shorter routes
+    PacketWay way;
+    std::int64_t bytes = 0;  // at least one
     std::uint32_t packets = 0;
     std::uint16_t last_bytes = 0;  // of the last packet; the others have an MTU
-    std::uint8_t left = 0;         // hops after the first
 };
 
 // Throws InputError when the route is too long or the packets are too many.

@@ -102,12 +102,15 @@ class PacketNetwork {
     // PacketFabric::lookahead().
     virtual void run(Window const& window) = 0;
 
-    // Packets for other processes: events whose body is the packet and whose time is that of its arrival.
+    // Packets for other processes, as records of the exchange (packet_mail.hpp), and the earliest arrival among them.
     virtual std::vector<std::vector<Event>>& outgoing() = 0;
     virtual Time earliest_sent() const = 0;  // of the last window
-    virtual void arrive(std::span<Event const> events) = 0;
+    virtual void arrive(std::span<Event const> records) = 0;
 
-    // Deliveries of this process's sources since the last call, in no promised order; the caller clears them.
+    // Deliveries of this process's sources since the last call, in no promised order; the caller clears them. With
+    // PacketSettings::prompt a delivery is told at the end of the window in which the last packet leaves for its
+    // target, which is before `when` if windows are at most PacketFabric::prompt_lookahead() wide; but with
+    // go-back-N or pulls, where only the arrival decides, up to one window after it.
     virtual std::vector<Delivery>& deliveries() = 0;
     virtual PacketCounters counters() const = 0;
     virtual std::int64_t in_flight() const = 0;  // packets that this process holds

@@ -9,6 +9,7 @@
 #include "netmodels/packet/message_cut.hpp"
 #include "netmodels/packet/network.hpp"
 #include "netmodels/packet/node_state.hpp"
+#include "netmodels/packet/packet_mail.hpp"
 #include "netmodels/packet/registry.hpp"
 #include "netmodels/packet/transport.hpp"
 #include "netmodels/packet/window_lists.hpp"
@@ -39,9 +40,9 @@ class NodeEngine final : public PacketNetwork {
     void follow(MessageRule const& rule) override;
     Time next() const override;
     void run(Window const& window) override;
-    std::vector<std::vector<Event>>& outgoing() override { return outgoing_; }
+    std::vector<std::vector<Event>>& outgoing() override { return mail_.sealed(); }
     Time earliest_sent() const override { return earliest_sent_; }
-    void arrive(std::span<Event const> events) override;
+    void arrive(std::span<Event const> records) override;
     std::vector<Delivery>& deliveries() override { return deliveries_; }
     PacketCounters counters() const override { return counters_; }
     std::int64_t in_flight() const override;
@@ -60,8 +61,7 @@ class NodeEngine final : public PacketNetwork {
 
   private:
     static constexpr std::uint32_t none = packet_detail::none;
-    static constexpr std::uint32_t reach = 64;               // packets that the receiver can hold beyond a hole
-    static constexpr std::int64_t quarantine = 100'000'000;  // ps before the slot of a finished flow is used again
+    static constexpr std::uint32_t reach = 64;  // packets that the receiver can hold beyond a hole
 
     using Port = packet_detail::Port;
     using Node = packet_detail::Node;
@@ -119,7 +119,6 @@ class NodeEngine final : public PacketNetwork {
               std::uint32_t spare = 0);
     void enlist(std::uint32_t node);
     void push(std::int64_t when, PacketLoad const& load, PacketLeg const& leg, std::uint32_t node);
-    void ship(std::uint32_t process, std::int64_t when, Packet const& packet, std::int64_t note);
 
     // node_engine_ports.hpp: switches and links
     void forward(std::uint32_t node, Packet& packet, std::int64_t now);
@@ -177,6 +176,10 @@ class NodeEngine final : public PacketNetwork {
                        std::int64_t now) const;
     bool cut_off(Tx const& tx, std::int64_t now) const;
     void received(std::uint32_t node, Packet& packet, std::int64_t now);
+    Rx& receiver_of(std::uint32_t process, Packet const& packet);
+    bool take(Rx& rx, Packet const& packet);
+    void foresee(Packet const& packet, std::int64_t arrival);
+    void complete(std::uint32_t process, Packet const& packet, std::int64_t when);
     void received_data(std::uint32_t node, Packet& packet, std::int64_t now);
     void answer(std::uint32_t node, Rx& rx, Packet const& packet, PacketKind kind, std::uint32_t sequence,
                 std::int64_t now);
@@ -200,10 +203,13 @@ class NodeEngine final : public PacketNetwork {
     bool counts_ = false;  // no window and nothing lost: acknowledgements are counted, not told apart
     bool can_lose_ = false;
     bool recovers_ = false;      // flows have a Recovery
+    bool in_order_ = false;      // packets are taken in order only
+    bool foresees_ = false;      // packets are taken when they leave for their target, before they arrive
     bool late_ = false;          // links are chosen by load, so on arrival
     bool shares_ = false;        // buffers are shared, by ports or with thresholds that move
     std::int64_t rule_now_ = 0;  // when the source that draws its next message is done with the one before
     std::int64_t timeout_, round_trip_;
+    std::int64_t quarantine_;  // ps before the slot of a finished flow is used again
 
     std::vector<Port> ports_;
     std::vector<Ingress> ingress_;  // by port, at the node it enters
@@ -211,11 +217,12 @@ class NodeEngine final : public PacketNetwork {
     std::vector<Ready> ready_;  // by bundle, or by port when paths are hashed
     packet_detail::WaitingPool pool_;
     std::vector<Tx> tx_;
-    std::vector<Sender> senders_;           // by slot, like tx_
-    std::vector<Recovery> recovery_;        // by slot, when recovers_
-    std::vector<std::vector<Rx>> rx_;       // by process of the sender, by slot
-    std::vector<RetiredSlots> retired_;     // by process of the target
-    std::vector<std::uint32_t> target_in_;  // by slot: that process
+    std::vector<Sender> senders_;                    // by slot, like tx_
+    std::vector<Recovery> recovery_;                 // by slot, when recovers_
+    std::vector<std::vector<Rx>> rx_;                // by process of the sender, by slot
+    std::vector<std::vector<std::int64_t>> latest_;  // like rx_, when foresees_: the last arrival foreseen, ps
+    std::vector<RetiredSlots> retired_;              // by process of the target
+    std::vector<std::uint32_t> target_in_;           // by slot: that process
     std::vector<std::uint32_t> numbers_;
     std::vector<std::uint64_t> done_digest_;
 
@@ -228,7 +235,7 @@ class NodeEngine final : public PacketNetwork {
     WindowLists woken_;                                 // nodes by window
     std::vector<std::uint32_t> woken_switches_, woken_endpoints_;
     std::int64_t width_ = 0, begin_ = 0, end_ = 0, window_ = 0, ran_until_ = 0;
-    std::vector<std::vector<Event>> outgoing_;
+    PacketMail mail_;
     Time earliest_sent_ = Time::infinity();
     std::vector<Delivery> deliveries_;
     PacketCounters counters_;

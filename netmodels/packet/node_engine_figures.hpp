@@ -42,7 +42,7 @@ Digest NodeEngine<T>::digest() const {
 template <class T>
 std::int64_t NodeEngine<T>::flow_state_bytes() const {
     return static_cast<std::int64_t>(sizeof(Tx) + sizeof(Rx) + (std::is_empty_v<Sender> ? 0 : sizeof(Sender)) +
-                                     (recovers_ ? sizeof(Recovery) : 0));
+                                     (recovers_ ? sizeof(Recovery) : 0) + (foresees_ ? sizeof(latest_[0][0]) : 0));
 }
 
 // Counted, not kept: it is what a run is checked against.
@@ -71,9 +71,9 @@ std::int64_t NodeEngine<T>::memory_bytes() const {
 
 template <class T>
 void NodeEngine<T>::state(StateStream& stream) {
-    stream(ports_, ingress_, nodes_, ready_, pool_, tx_, senders_, recovery_, rx_, retired_, target_in_, numbers_,
-           done_digest_, calendars_, carried_, tight_, woken_, width_, begin_, end_, window_, ran_until_, rule_now_,
-           deliveries_, counters_, queues_, meter_);
+    stream(ports_, ingress_, nodes_, ready_, pool_, tx_, senders_, recovery_, rx_, latest_, retired_, target_in_,
+           numbers_, done_digest_, calendars_, carried_, tight_, woken_, width_, begin_, end_, window_, ran_until_,
+           rule_now_, deliveries_, counters_, queues_, meter_);
 }
 
 template <class T>

@@ -32,7 +32,7 @@ void NodeEngine<T>::admit_message(Message const& message, std::uint32_t number, 
     std::uint32_t slot = 0;
     auto const process = process_of(message.target.value());
     auto& retired = retired_[process];
-    if (retired.reused < retired.slots.size() && retired.slots[retired.reused].since + quarantine <= begin_) {
+    if (retired.reused < retired.slots.size() && retired.slots[retired.reused].since + quarantine_ <= begin_) {
         slot = retired.slots[retired.reused++].slot;
         if (retired.reused == 4096) {
             retired.slots.erase(retired.slots.begin(), retired.slots.begin() + 4096);
@@ -57,15 +57,15 @@ void NodeEngine<T>::admit_message(Message const& message, std::uint32_t number, 
     tx.cookie = message.cookie;
     tx.offered = message.offered.ps();
     tx.pace = static_cast<std::uint64_t>(message.pace.bits_per_s()) & ((std::uint64_t{1} << 44) - 1);
-    tx.first = cut.first & id_mask;
-    tx.hop1 = cut.hop1 & id_mask;
-    tx.hop2 = cut.hop2 & id_mask;
-    tx.last = cut.last & id_mask;
+    tx.first = cut.way.first & id_mask;
+    tx.hop1 = cut.way.hop1 & id_mask;
+    tx.hop2 = cut.way.hop2 & id_mask;
+    tx.last = cut.way.last & id_mask;
     tx.origin = message.source.value() & id_mask;
     tx.number = number;
     tx.packets = cut.packets;
     tx.last_bytes = cut.last_bytes & 0x7fff;
-    tx.left = cut.left & 3;
+    tx.left = cut.way.left & 63;
     tx.by_rule = by_rule ? 1 : 0;
     auto const group = fabric_.group(tx.first, node);
     ORRERY_VALIDATE(group.count > 0, "rank {} has no link left to its target", message.source.value());
@@ -222,7 +222,7 @@ void NodeEngine<T>::send_packet(std::uint32_t slot, std::uint32_t port, std::int
     packet.set_out(PacketLoad::of(heading.origin, heading.count, final ? tx.last_bytes : settings_.mtu, tx.turn, slot,
                                   heading.last, sequence),
                    {.next = heading.hop1 & id_mask,
-                    .left = static_cast<std::uint32_t>(tx.left) & 3,
+                    .left = std::min<std::uint32_t>(tx.left, PacketFabric::carried_hops - 1) & 3,
                     .final = final ? 1U : 0U,
                     .hop2 = heading.hop2 & id_mask,
                     .seq_low = sequence & 0xffff});
@@ -300,9 +300,11 @@ bool NodeEngine<T>::cut_off(Tx const& tx, std::int64_t now) const {
     auto const first = static_cast<std::uint32_t>(tx.first);
     if (leads_nowhere(fabric_.node_of(source), first, tx.heading(0), tx.left, now)) return true;
     auto const node = fabric_.end_of(static_cast<std::uint32_t>(tx.last));
-    auto const back = cut_message(fabric_, map_, fabric_.mtu(),
-                                  {.source = RankId{nodes_[node].rank}, .target = source, .bytes = 1, .pace = {}});
-    return leads_nowhere(node, back.first, {.hop1 = back.hop1, .hop2 = back.hop2, .last = back.last}, back.left, now);
+    auto const receiver = RankId{nodes_[node].rank};
+    auto const back = packet_way(fabric_, map_, receiver, source);
+    return leads_nowhere(node, back.first,
+                         {.origin = receiver.value(), .hop1 = back.hop1, .hop2 = back.hop2, .last = back.last},
+                         back.left, now);
 }
 
 template <class T>
@@ -326,9 +328,9 @@ void NodeEngine<T>::received(std::uint32_t node, Packet& packet, std::int64_t no
     }
 }
 
+// What the receiver knows of the packet's flow.
 template <class T>
-void NodeEngine<T>::received_data(std::uint32_t node, Packet& packet, std::int64_t now) {
-    auto const process = process_of(static_cast<std::uint32_t>(packet.origin));
+inline packet_detail::Rx& NodeEngine<T>::receiver_of(std::uint32_t process, Packet const& packet) {
     auto& table = rx_[process];
     if (packet.slot >= table.size()) table.resize(std::max<std::size_t>(packet.slot + 1, table.size() * 3 / 2));
     auto& rx = table[packet.slot];
@@ -336,6 +338,58 @@ void NodeEngine<T>::received_data(std::uint32_t node, Packet& packet, std::int64
         rx = {};
         rx.turn = packet.turn & 1;
     }
+    return rx;
+}
+
+// Takes a whole packet into account (of flows that are taken in order, the next one); false: it has come before.
+template <class T>
+inline bool NodeEngine<T>::take(Rx& rx, Packet const& packet) {
+    auto const sequence = packet.sequence();
+    if (packet.final) rx.total = sequence + 1;
+    if (!T::acks || counts_ || in_order_) {
+        ++rx.base;
+    } else {
+        // Never more than `reach` ahead: the sender knows of no packet that the receiver does not.
+        if (sequence < rx.base || (rx.seen >> (sequence - rx.base) & 1) != 0) return false;
+        rx.seen |= std::uint64_t{1} << (sequence - rx.base);
+        auto const run = static_cast<std::uint32_t>(std::countr_one(rx.seen));
+        rx.base += run;
+        rx.seen = run == 64 ? 0 : rx.seen >> run;
+    }
+    counters_.bytes_delivered += static_cast<std::int64_t>(packet.bytes);
+    return true;
+}
+
+// Its last bit will be at its target at `arrival`, whatever else happens.
+template <class T>
+void NodeEngine<T>::foresee(Packet const& packet, std::int64_t arrival) {
+    auto const process = process_of(static_cast<std::uint32_t>(packet.origin));
+    auto& rx = receiver_of(process, packet);
+    auto& table = latest_[process];
+    if (packet.slot >= table.size()) table.resize(rx_[process].size(), 0);
+    auto& latest = table[packet.slot];
+    latest = std::max(latest, arrival);
+    if (!take(rx, packet) || rx.base != rx.total) return;
+    complete(process, packet, std::exchange(latest, 0));
+}
+
+// Every byte of the packet's flow has arrived by `when`.
+template <class T>
+void NodeEngine<T>::complete(std::uint32_t process, Packet const& packet, std::int64_t when) {
+    if (process == share_.me) return delivered(packet.slot, when);
+    earliest_sent_ = std::min(earliest_sent_, Time::from_ps(end_));
+    mail_.complete(process, packet.slot, when);
+}
+
+template <class T>
+void NodeEngine<T>::received_data(std::uint32_t node, Packet& packet, std::int64_t now) {
+    if constexpr (!T::acks)
+        if (foresees_ && !packet.trimmed) {
+            ++counters_.delivered;
+            return;
+        }
+    auto const process = process_of(static_cast<std::uint32_t>(packet.origin));
+    auto& rx = receiver_of(process, packet);
     auto const sequence = packet.sequence();
     bool const whole = rx.base == rx.total;
     if constexpr (T::pulls) {
@@ -353,35 +407,19 @@ void NodeEngine<T>::received_data(std::uint32_t node, Packet& packet, std::int64
         return;
     }
     ++counters_.delivered;
-    if (packet.final) rx.total = sequence + 1;
     bool fresh = false;
-    if (!T::acks || counts_) {
-        ++rx.base;
-        fresh = true;
-    } else if (settings_.recovery == Recovering::go_back_n) {
+    if (in_order_) {
         fresh = sequence == rx.base;
         if (fresh) {
-            ++rx.base;
             rx.nacked = 0;
+            fresh = take(rx, packet);
         } else if (sequence > rx.base) {
-            if (packet.final) rx.total = none;
             if (!rx.nacked) answer(node, rx, packet, PacketKind::nack, rx.base, now);
             rx.nacked = 1;
             return;
         }
-    } else {
-        auto const ahead = sequence - rx.base;
-        if (sequence >= rx.base && ahead >= reach) return;  // more than the receiver can hold beyond a hole
-        if (sequence >= rx.base && (rx.seen >> ahead & 1) == 0) {
-            fresh = true;
-            rx.seen |= std::uint64_t{1} << ahead;
-            auto const run = static_cast<std::uint32_t>(std::countr_one(rx.seen));
-            rx.base += run;
-            rx.seen = run == 64 ? 0 : rx.seen >> run;
-        }
-    }
-    if (fresh) {
-        counters_.bytes_delivered += static_cast<std::int64_t>(packet.bytes);
+    } else if (!foresees_) {
+        fresh = take(rx, packet);
     }
     if constexpr (T::notices) {
         if (packet.marked && now >= rx.next_cnp) {
@@ -389,14 +427,8 @@ void NodeEngine<T>::received_data(std::uint32_t node, Packet& packet, std::int64
             answer(node, rx, packet, PacketKind::cnp, 0, now);
         }
     }
-    if constexpr (T::acks)
-        answer(node, rx, packet, PacketKind::ack, settings_.recovery == Recovering::go_back_n ? rx.base - 1 : sequence,
-               now);
-    if (!fresh || rx.base != rx.total) return;
-    if (process == share_.me) return delivered(packet.slot, now);
-    auto notice = packet;
-    notice.set_kind(PacketKind::done);
-    ship(process, end_, notice, now);
+    if constexpr (T::acks) answer(node, rx, packet, PacketKind::ack, in_order_ ? rx.base - 1 : sequence, now);
+    if (fresh && rx.base == rx.total) complete(process, packet, now);
 }
 
 template <class T>
@@ -404,20 +436,19 @@ void NodeEngine<T>::answer(std::uint32_t node, Rx& rx, Packet const& packet, Pac
                            std::int64_t now) {
     auto const here = nodes_[node].rank;
     if (!rx.knows_way) {
-        auto const route = fabric_.fabric().route(RankId{here}, RankId{static_cast<std::uint32_t>(packet.origin)});
-        auto const hop = [&](std::uint32_t i) { return map_.local(route.hops[i]); };
-        rx.first = hop(0) & id_mask;
-        rx.hop1 = route.hop_count == 4 ? hop(1) & id_mask : 0;
-        rx.hop2 = route.hop_count >= 3 ? hop(route.hop_count - 2) & id_mask : 0;
-        rx.back = hop(route.hop_count - 1) & id_mask;
-        rx.left = (route.hop_count - 1) & 3;
+        auto const way = packet_way(fabric_, map_, RankId{here}, RankId{static_cast<std::uint32_t>(packet.origin)});
+        rx.first = way.first & id_mask;
+        rx.hop1 = way.hop1 & id_mask;
+        rx.hop2 = way.hop2 & id_mask;
+        rx.back = way.last & id_mask;
+        rx.left = way.left & 63;
         rx.knows_way = 1;
     }
     Packet back;
     back.set_out(
         PacketLoad::of(here, nodes_[node].answers++ & id_mask, settings_.ack_bytes, 0, packet.slot, rx.back, sequence),
         {.next = static_cast<std::uint32_t>(rx.hop1) & id_mask,
-         .left = static_cast<std::uint32_t>(rx.left) & 3,
+         .left = std::min<std::uint32_t>(rx.left, PacketFabric::carried_hops - 1) & 3,
          .kind_bits = static_cast<std::uint32_t>(kind) & 7,
          .in = rx.first & id_mask,  // until it leaves: the bundle over which it does
          .hop2 = rx.hop2 & id_mask,
@@ -436,7 +467,8 @@ void NodeEngine<T>::reply(std::uint32_t node, Packet& packet, std::int64_t now) 
     auto const group = fabric_.group(static_cast<std::uint32_t>(packet.in), node);
     auto heading = packet.heading();
     heading.hop1 = packet.next;
-    auto const port = chooser_.choose(heading, group, node, packet.left, true, now);
+    auto const behind = fabric_.hops_behind(packet.left, heading.hop2, true);
+    auto const port = chooser_.choose(heading, group, node, behind, true, now);
     if (port == LinkChooser::no_port) return;
     auto& state = ports_[port];
     if (state.busy_until <= now && state.control.head == none && up(port, state, now))

@@ -28,13 +28,14 @@ NodeEngine<T>::NodeEngine(PacketFabric const& fabric, DomainMap const& map, Pack
       ready_(settings.load_balancing == LoadBalancing::ecmp ? fabric.port_count()
                                                             : map.bundles(fabric.domain()).size()),
       rx_(share_.processes),
+      latest_(share_.processes),
       retired_(share_.processes),
       numbers_(fabric.fabric().rank_count(), 0),
       done_digest_(fabric.fabric().rank_count(), 0),
       at_ports_(fabric.port_count() + fabric.node_count(), tie_),
       at_endpoints_(fabric.node_count(), tie_),
       always_joint_(fabric.node_count(), 0),
-      outgoing_(share_.processes),
+      mail_(share_.processes),
       queues_(fabric.fabric().link_classes().size()),
       meter_(map.bundles(fabric.domain()), settings.bin_width) {
     ORRERY_VALIDATE(settings.window <= reach, "network.packet.window is {} packets (at most {}, the receiver's reach)",
@@ -49,13 +50,19 @@ NodeEngine<T>::NodeEngine(PacketFabric const& fabric, DomainMap const& map, Pack
         class_of_.push_back(bundle.link_class);
         longest = std::max(longest, bundle.latency);
     }
-    // Four hops there and back over the slowest kind of link, packets held at each.
+    // Four hops, or as many as the longest route has, there and back over the slowest kind of link, packets held at
+    // each.
+    auto const hops = std::max<std::int64_t>(4, fabric.fabric().figures().diameter_hops);
     std::int64_t slowest = 0;
     for (std::uint32_t p = 0; p < ports_.size(); ++p)
         slowest = std::max<std::int64_t>(slowest, fabric.port(p).mtu_time);
-    round_trip_ = 8 * longest.ps() + 4 * slowest;
+    round_trip_ = hops * (2 * longest.ps() + slowest);
     timeout_ = settings.timeout > Time{} ? settings.timeout.ps() : std::max<std::int64_t>(4 * round_trip_, 250'000'000);
     recovers_ = T::acks && !counts_;
+    in_order_ = recovers_ && settings.recovery == Recovering::go_back_n;
+    foresees_ = settings.prompt && !T::pulls && !in_order_;
+    // Nothing of a finished flow is on its way any longer.
+    quarantine_ = std::max<std::int64_t>(100'000'000, 2 * longest.ps());
     late_ = settings.load_balancing == LoadBalancing::adaptive;
     shares_ = settings.shared_buffer != PacketSettings::unbounded || settings.pfc_alpha > 0;
     can_lose_ = !counts_ && (settings.lossless != Lossless::credit || !settings.losses.empty());
@@ -182,6 +189,7 @@ void NodeEngine<T>::run(Window const& window) {
     gather();
     run_switches();
     run_endpoints();
+    mail_.seal();
     ran_until_ = end_;
 }
 
@@ -348,34 +356,26 @@ void NodeEngine<T>::handle(std::uint32_t node, Wake const& wake) {
 
 template <class T>
 inline void NodeEngine<T>::push(std::int64_t when, PacketLoad const& load, PacketLeg const& leg, std::uint32_t node) {
-    if (!mine(node)) [[unlikely]] {
-        Packet leaving;
-        leaving.set_out(load, leg);
-        return ship(share_.owner[node], when, leaving, 0);
-    }
     auto const due = PacketCalendar::due(window_, when - begin_, width_);
     auto out = leg;
     out.offset = due.offset;
+    if (!mine(node)) [[unlikely]] {
+        earliest_sent_ = std::min(earliest_sent_, Time::from_ps(when));
+        return mail_.add(share_.owner[node], due.window, load, out);
+    }
     calendar_to(node).push(due.window, due.offset).set_out(load, out);
 }
 
 template <class T>
-void NodeEngine<T>::ship(std::uint32_t process, std::int64_t when, Packet const& packet, std::int64_t note) {
-    outgoing_[process].push_back(leaving_event(packet, when, note));
-    earliest_sent_ = std::min(earliest_sent_, Time::from_ps(when));
-}
-
-template <class T>
-void NodeEngine<T>::arrive(std::span<Event const> events) {
-    for (auto const& event : events) {
-        auto [packet, note] = from_wire(event.body);
-        if (packet.kind() == PacketKind::done) {
-            delivered(packet.slot, note);
-            continue;
-        }
-        packet.offset = static_cast<std::uint32_t>(event.when.ps() % width_);
-        calendar_to(node_of(packet)).push(event.when.ps() / width_, packet.offset) = packet;
-    }
+void NodeEngine<T>::arrive(std::span<Event const> records) {
+    PacketMail::open(
+        records,
+        [this](std::int64_t window, Packet const& packet) {
+            if (packet.left == 0 && foresees_ && packet.kind() == PacketKind::data && !packet.trimmed)
+                foresee(packet, window * width_ + packet.offset);
+            calendar_to(node_of(packet)).push(window, packet.offset) = packet;
+        },
+        [this](std::uint32_t slot, std::int64_t when) { delivered(slot, when); });
 }
 
 }  // namespace orrery

@@ -13,7 +13,9 @@ void NodeEngine<T>::forward(std::uint32_t node, Packet& packet, std::int64_t now
     auto port = static_cast<std::uint32_t>(packet.next);
     if (late_) {
         auto const group = fabric_.group(packet.next, node);
-        port = chooser_.least(packet.heading(), group, node, packet.left - 1U, false, now, [&](std::uint32_t p) {
+        auto const heading = packet.heading();
+        auto const behind = fabric_.hops_behind(packet.left, heading.hop2, false);
+        port = chooser_.least(heading, group, node, behind, false, now, [&](std::uint32_t p) {
             // What is ahead of it, in time at the speed of the link.
             return std::max<std::int64_t>(0, ports_[p].busy_until - now) +
                    ports_[p].data_bytes * fabric_.port(p).mtu_time / fabric_.mtu();
@@ -386,18 +388,28 @@ inline void NodeEngine<T>::depart(std::uint32_t port, Port& state, Packet& packe
     if (state.lossy) [[unlikely]]
         if (lose(port, state, packet)) return;
     PacketLeg leg = packet;
-    auto const left = packet.left - state.crossed;
+    auto left = static_cast<std::uint32_t>(packet.left) - state.crossed;
     leg.left = left & 3;
     leg.in = port & id_mask;
     auto arrival = now + spec.latency;
     if (left == 0) {
         arrival += time;
         leg.next = spec.to & id_mask;
+        if (foresees_ && packet.kind() == PacketKind::data && !packet.trimmed && mine(spec.to))
+            foresee(packet, arrival);
     } else {
         arrival += time & fabric_.hold_mask(port);
         auto next = left == 1   ? static_cast<std::uint32_t>(packet.last)
                     : left == 2 ? static_cast<std::uint32_t>(packet.hop2)
                                 : static_cast<std::uint32_t>(packet.next);
+        if (packet.hop2 >= fabric_.long_from()) [[unlikely]] {
+            auto const step = fabric_.long_step(static_cast<std::uint32_t>(packet.origin), packet.last,
+                                                static_cast<std::uint32_t>(packet.hop2));
+            next = step.bundle;
+            left = step.left;
+            leg.left = 3;
+            leg.hop2 = step.hop2 & id_mask;
+        }
         if (!late_) {
             next = chooser_.choose(packet.heading(), fabric_.group(next, spec.to), spec.to, left - 1, false, arrival);
             if (next == LinkChooser::no_port) [[unlikely]] {

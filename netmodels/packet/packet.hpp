@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/digest.hpp"
-#include "core/event.hpp"
 
 #include <array>
 #include <bit>
@@ -18,7 +17,6 @@ enum class PacketKind : std::uint8_t {
     nack,    // the receiver wants this one again
     cnp,     // congestion notification (DCQCN)
     credit,  // receiver-driven transports: send one more
-    done,    // between processes only: every byte of the flow has arrived
     pause,   // link level: XOFF or credits, not queued with data
     resume,  // link level
 };
@@ -28,10 +26,11 @@ struct Heading {
     std::uint32_t origin = 0;                    // rank that put it on the network
     std::uint32_t count = 0;                     // of the origin's packets on that first bundle
     std::uint32_t hop1 = 0, hop2 = 0, last = 0;  // the bundles to go over while 3, 2 and 1 hops are left
-
-    std::uint32_t bundle(std::uint32_t left) const { return left == 1 ? last : left == 2 ? hop2 : hop1; }
 };
 
+// A packet carries the last two bundles of its route, which with the one it is about to take makes four hops. While
+// more are to go it carries their number in the place of the bundle before the last (PacketFabric::long_step).
+//
 // Bundles, links and ranks are numbered within 24 bits; the compiled fabric refuses more. The time of arrival is an
 // offset into the window that the packet waits for, so the window's start is not repeated in every packet.
 
@@ -40,14 +39,14 @@ struct PacketLeg {
     std::uint32_t offset = 0;     // ps since the start of its window
     std::uint32_t next : 24 = 0;  // where it arrives: the port it leaves over next (the bundle, while that is open), or
                                   // the node when no hop is left
-    std::uint32_t left : 2 = 0;   // hops still to go after the arrival
+    std::uint32_t left : 2 = 0;   // hops still to go after the arrival, 3 for more
     std::uint32_t kind_bits : 3 = 0;
     std::uint32_t marked : 1 = 0;   // congestion experienced (ECN)
     std::uint32_t final : 1 = 0;    // the highest sequence number of its flow
     std::uint32_t trimmed : 1 = 0;  // the payload was cut off
 
     std::uint64_t in : 24 = 0;    // port over which it arrives
-    std::uint64_t hop2 : 24 = 0;  // the bundle before the last, while two hops are left
+    std::uint64_t hop2 : 24 = 0;  // the bundle before the last, until it is taken; the hops to go while they are more
     std::uint64_t seq_low : 16 = 0;
 };
 
@@ -99,26 +98,6 @@ static_assert(sizeof(Packet) == 32 && std::is_trivially_copyable_v<Packet>);
 
 inline constexpr std::uint32_t most_packet_ids = 1U << 24;
 inline constexpr std::uint32_t id_mask = most_packet_ids - 1;
-
-// A packet as the body of an event between processes, with one more word.
-struct PacketOnWire {
-    Packet packet;
-    std::int64_t note = 0;
-};
-inline std::array<std::uint64_t, 5> wire_form(Packet const& packet, std::int64_t note) {
-    return std::bit_cast<std::array<std::uint64_t, 5>>(PacketOnWire{packet, note});
-}
-// A packet that leaves for another process, to arrive there at `when` (ps).
-inline Event leaving_event(Packet const& packet, std::int64_t when, std::int64_t note) {
-    Event event;
-    event.when = Time::from_ps(when);
-    event.kind = static_cast<std::uint16_t>(packet.kind_bits);
-    event.body = wire_form(packet, note);
-    return event;
-}
-inline PacketOnWire from_wire(std::array<std::uint64_t, 5> const& body) {
-    return std::bit_cast<PacketOnWire>(body);
-}
 
 // Of two packets that reach a port in the same picosecond the one that goes first. With plain ranks the lowest would
 // win every tie of an incast; a seeded bijection of (origin, count) is as unique and favours nobody.

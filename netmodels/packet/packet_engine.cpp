@@ -21,7 +21,7 @@ PacketEngine::PacketEngine(Fabric const& fabric, DomainMap const& map, DomainId 
       compiled_(fabric, map, domain, settings),
       rates_(map.bundles(domain).size()),
       network_(make_packet_network(compiled_, map, settings)),
-      width_(compiled_.lookahead()) {
+      width_(settings.prompt ? Time::from_ps((compiled_.prompt_lookahead().ps() + 1) / 2) : compiled_.lookahead()) {
     for (std::uint32_t p = 0; p < compiled_.port_count(); ++p) {
         auto const rate = Rate::from_bits_per_s(compiled_.port(p).rate);
         auto& [flow, packet] = rates_[compiled_.port(p).bundle];

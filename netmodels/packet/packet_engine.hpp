@@ -15,8 +15,10 @@ namespace orrery {
 
 // A transfer is a message cut into packets. The network is run window by window, each as soon as time has passed it, so
 // that every transfer offered inside a window is known before it runs; a transfer is therefore told up to one window
-// after it is over, with its exact time. That time is the arrival of its last byte less the latencies of its links,
-// because the exchange protocol adds the latency of the route, which also holds the endpoints' shares.
+// after it is over, with its exact time; with PacketSettings::prompt, half the latency of
+// the fastest link before its last byte arrives, or earlier. That time is the
+// arrival of its last byte less the latencies of its links, because the exchange protocol adds the latency of the
+// route, which also holds the endpoints' shares.
 class PacketEngine final : public TransferEngine {
   public:
     PacketEngine(Fabric const& fabric, DomainMap const& map, DomainId domain, PacketSettings const& settings);

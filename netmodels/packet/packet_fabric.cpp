@@ -15,10 +15,10 @@ constexpr std::uint32_t none = ~0U;
 }  // namespace
 
 PacketFabric::PacketFabric(Fabric const& fabric, DomainMap const& map, DomainId domain, PacketSettings const& settings)
-    : fabric_(&fabric), domain_(domain), mtu_(settings.mtu), note_(settings.ack_bytes) {
+    : fabric_(&fabric), domain_(domain), mtu_(settings.mtu), note_(settings.ack_bytes), long_routes_(fabric, map) {
     ORRERY_VALIDATE(mtu_ >= 64 && mtu_ <= 32'767, "network.packet.mtu is {} bytes (must be 64 to 32767)", mtu_);
     ORRERY_VALIDATE(note_ >= 1 && note_ <= 32'767, "network.packet.ack_bytes is {} (must be 1 to 32767)", note_);
-    ORRERY_VALIDATE(fabric.rank_count() < most_packet_ids && map.bundles(domain).size() < most_packet_ids,
+    ORRERY_VALIDATE(fabric.rank_count() < most_packet_ids && map.bundles(domain).size() + most_hops < most_packet_ids,
                     "domain {} has too many bundles or ranks for the packet model (at most {}); use the flow model",
                     fabric.domain_name(domain), most_packet_ids - 1);
     number(map);
@@ -108,10 +108,12 @@ void PacketFabric::fill_ports(PacketSettings const& settings) {
         port.note_time = static_cast<std::uint32_t>(ceil_time(note_, port.rate));
         if (first_rate == 0) first_rate = port.rate;
         mixed_rates_ = mixed_rates_ || port.rate != first_rate;
+        prompt_lookahead_ = std::min(prompt_lookahead_, link.latency);
         if (!is_endpoint(port.to) || is_endpoint(from_[p])) lookahead_ = std::min(lookahead_, link.latency);
     }
     // Offsets within a window are 32 bits of picoseconds.
     lookahead_ = std::min(lookahead_, Time::from_ps(4'000'000'000));
+    if (prompt_lookahead_ <= Time{} || prompt_lookahead_ > lookahead_) prompt_lookahead_ = lookahead_;
     ORRERY_VALIDATE(lookahead_ > Time{}, "a link into a switch has no latency (the packet model needs at least 1 ps)");
 }
 
@@ -146,12 +148,25 @@ std::int64_t PacketFabric::up_from(std::uint32_t port, std::int64_t now) const {
     return never;
 }
 
+// Between the rank that a packet is from and the one that its last bundle ends at.
+std::span<std::uint32_t const> PacketFabric::long_route(std::uint32_t origin, std::uint32_t last) const {
+    return long_routes_.hops(RankId{origin}, fabric_->nodes()[nodes_[end_of(last)].index()].rank);
+}
+
+PacketFabric::LongStep PacketFabric::long_step(std::uint32_t origin, std::uint32_t last, std::uint32_t hop2) const {
+    auto const hops = long_route(origin, last);
+    auto const left = hop2 - long_from() - 1;
+    return {.bundle = hops[hops.size() - left],
+            .left = left,
+            .hop2 = left < carried_hops ? hops[hops.size() - 2] : long_from() + left};
+}
+
 bool PacketFabric::leads_on_slowly(std::uint32_t port, Heading const& heading, std::uint32_t left, std::int64_t now,
                                    When when) const {
     auto const up = up_from(port, now);
     if (up == never || (when == When::now && up != now)) return false;
     if (left == 0) return true;
-    auto const next = group(heading.bundle(left), ports_[port].to);
+    auto const next = group(bundle(heading, left), ports_[port].to);
     for (std::uint32_t m = 0; m < next.count; ++m)
         if (leads_on_slowly(next.first + m, heading, left - 1, now, when)) return true;
     return false;

@@ -4,6 +4,7 @@
 
 #include "core/digest.hpp"
 #include "netmodels/exchange/transfer_engine.hpp"
+#include "netmodels/packet/long_routes.hpp"
 #include "netmodels/packet/packet.hpp"
 #include "netmodels/packet/packet_settings.hpp"
 #include "netmodels/topology/fabric.hpp"
@@ -35,8 +36,9 @@ struct PortGroup {
 // two loads and arithmetic, whatever the size of the fabric.
 class PacketFabric {
   public:
-    static constexpr std::uint32_t most_hops = 4;
-    static constexpr std::uint32_t no_node = ~0U;  // node_of() a rank of another domain
+    static constexpr std::uint32_t most_hops = 64;
+    static constexpr std::uint32_t carried_hops = 4;  // of a route that a packet carries whole
+    static constexpr std::uint32_t no_node = ~0U;     // node_of() a rank of another domain
 
     PacketFabric(Fabric const& fabric, DomainMap const& map, DomainId domain, PacketSettings const& settings);
 
@@ -59,6 +61,31 @@ class PacketFabric {
 
     // The node that a bundle ends at, where all its links end at one: the last bundle of a route.
     std::uint32_t end_of(std::uint32_t bundle) const { return ports_[groups_[spans_[bundle].first_group].first].to; }
+    // Where a packet carries a number of hops instead of a bundle: behind the bundles.
+    std::uint32_t long_from() const { return static_cast<std::uint32_t>(spans_.size()); }
+    // Hops to go behind the next link of a packet that waits for its departure at a switch or, `at_origin`, where it
+    // is made; `left` and `hop2` as it carries them.
+    std::uint32_t hops_behind(std::uint32_t left, std::uint32_t hop2, bool at_origin) const {
+        if (hop2 >= long_from()) [[unlikely]]
+            return hop2 - long_from() - 1;
+        return left - (at_origin ? 0 : 1);
+    }
+    // The bundle that a packet takes while `left` hops are to go.
+    std::uint32_t bundle(Heading const& heading, std::uint32_t left) const {
+        if (heading.hop2 >= long_from()) [[unlikely]] {
+            auto const hops = long_route(heading.origin, heading.last);
+            return hops[hops.size() - left];
+        }
+        return left == 1 ? heading.last : left == 2 ? heading.hop2 : heading.hop1;
+    }
+    // A departure on a long route: what to take behind the link, and what to carry from there on.
+    struct LongStep {
+        std::uint32_t bundle = 0;  // behind the link
+        std::uint32_t left = 0;    // hops to go then, `bundle` included
+        std::uint32_t hop2 = 0;    // to be carried
+    };
+    LongStep long_step(std::uint32_t origin, std::uint32_t last, std::uint32_t hop2) const;
+
     // The live members of a bundle at a node; count 0: none is left.
     PortGroup group(std::uint32_t bundle, std::uint32_t node) const {
         auto const& span = spans_[bundle];
@@ -97,6 +124,8 @@ class PacketFabric {
 
     // The widest window in which every node can be handled alone: the shortest link into a switch.
     Time lookahead() const { return lookahead_; }
+    // The same, and narrow enough that what leaves for its target in a window arrives after it.
+    Time prompt_lookahead() const { return prompt_lookahead_; }
     // Zero-load time from the first bit on the first link to the last bit at the target.
     Time zero_load(Route const& route, std::uint32_t bytes) const;
     // Sum of the latencies alone.
@@ -121,6 +150,7 @@ class PacketFabric {
                          When when) const;
     std::span<Change const> changes_of(std::uint32_t port) const;
     void follow(std::span<LinkChange const> timetable);
+    std::span<std::uint32_t const> long_route(std::uint32_t origin, std::uint32_t last) const;
     void number(DomainMap const& map);
     void fill_ports(PacketSettings const& settings);
 
@@ -137,7 +167,8 @@ class PacketFabric {
     std::vector<Span> spans_;
     std::vector<PortGroup> groups_;
     std::vector<Change> changes_;  // by port, then time
-    Time lookahead_ = Time::infinity();
+    mutable LongRoutes long_routes_;
+    Time lookahead_ = Time::infinity(), prompt_lookahead_ = Time::infinity();
     bool any_down_ = false, mixed_rates_ = false;
 };
 

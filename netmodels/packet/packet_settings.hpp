@@ -61,6 +61,9 @@ struct PacketSettings {
     Time target_delay;          // delay-based: zero: 1.5 zero-load round trips
     std::uint32_t ack_bytes = 64;
 
+    bool prompt =
+        false;  // tell the end of a message before it comes, where that is certain (PacketNetwork::deliveries)
+
     std::vector<LinkLoss> losses;
     std::vector<LinkChange> timetable;  // of the whole fabric, in order of time
 

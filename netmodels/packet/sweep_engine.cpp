@@ -21,7 +21,7 @@ SweepEngine::SweepEngine(PacketFabric const& fabric, DomainMap const& map, Packe
       received_(share_.processes),
       injectors_(map.bundles(fabric.domain()).size()),
       order_(std::max(fabric.port_count(), fabric.node_count()), tie_),
-      outgoing_(share_.processes),
+      mail_(share_.processes),
       queues_(fabric.fabric().link_classes().size()),
       done_digest_(fabric.fabric().rank_count(), 0),
       meter_(map.bundles(fabric.domain()), settings.bin_width) {
@@ -82,17 +82,17 @@ void SweepEngine::admit(Message const& message, std::uint32_t number, bool by_ru
     flows_[slot] = {.cookie = message.cookie,
                     .offered = message.offered.ps(),
                     .pace = message.pace.bits_per_s(),
-                    .first = cut.first,
-                    .hop1 = cut.hop1,
-                    .hop2 = cut.hop2,
-                    .last = cut.last,
+                    .first = cut.way.first,
+                    .hop1 = cut.way.hop1,
+                    .hop2 = cut.way.hop2,
+                    .last = cut.way.last,
                     .origin = message.source.value(),
                     .number = number,
                     .packets = cut.packets,
                     .sent = 0,
                     .next = none,
                     .last_bytes = cut.last_bytes,
-                    .left = cut.left,
+                    .left = cut.way.left,
                     .by_rule = by_rule};
     ++counters_.messages;
     counters_.bytes_offered += cut.bytes;
@@ -140,6 +140,7 @@ void SweepEngine::run(Window const& window) {
     std::erase_if(active_, [this](std::uint32_t bundle) { return !injectors_[bundle].active; });
     sweep();
     calendar_.close();
+    mail_.seal();
     ran_until_ = end;
 }
 
@@ -197,7 +198,11 @@ void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
         bool const by_rule = flow.by_rule != 0;
         auto const origin = flow.origin;
         if (!final) append(injector.head, injector.tail, slot);
-        send(packet, flow.left, heading.bundle(flow.left), port, ports_[port], start, time);
+        send(packet, flow.left,
+             flow.left >= 3   ? flow.hop1
+             : flow.left == 2 ? flow.hop2
+                              : flow.last,
+             port, ports_[port], start, time);
         if (final && by_rule) draw(origin);
     }
 }
@@ -215,6 +220,7 @@ inline void SweepEngine::send(Packet const& packet, std::uint32_t left, std::uin
     meter_.add(state.bin, spec.bundle, start, static_cast<std::int64_t>(packet.bytes));
     ++counters_.hops;
     auto next = onward;
+    auto hop2 = static_cast<std::uint32_t>(packet.hop2);
     auto when = start + spec.latency;
     if (left == 0) {
         when += time;
@@ -222,49 +228,42 @@ inline void SweepEngine::send(Packet const& packet, std::uint32_t left, std::uin
         next = spec.to;
     } else {
         when += time & fabric_.hold_mask(port);
+        if (hop2 >= fabric_.long_from()) [[unlikely]] {
+            auto const step = fabric_.long_step(static_cast<std::uint32_t>(packet.origin), packet.last, hop2);
+            next = step.bundle;
+            left = step.left;
+            hop2 = step.hop2;
+        }
         if (!by_node_) {
-            next = chooser_.choose(packet.heading(), fabric_.group(onward, spec.to), spec.to, left - 1, false, when);
+            next = chooser_.choose(packet.heading(), fabric_.group(next, spec.to), spec.to, left - 1, false, when);
             if (next == LinkChooser::no_port) [[unlikely]] {
                 ++counters_.blocked;
                 return drop(packet, port);
             }
         }
     }
-    if (!mine(spec.to)) [[unlikely]] {
-        auto leaving = packet;
-        leaving.next = next & id_mask;
-        leaving.left = left & 3;
-        leaving.in = port & id_mask;
-        return ship(share_.owner[spec.to], when, leaving, 0);
-    }
     auto const due = PacketCalendar::due(window_, when - begin_, width_);
     PacketLeg leg = packet;
     leg.offset = due.offset;
     leg.next = next & id_mask;
-    leg.left = left & 3;
+    leg.left = std::min(left, 3U) & 3;
+    leg.hop2 = hop2 & id_mask;
     leg.in = port & id_mask;
+    if (!mine(spec.to)) [[unlikely]] {
+        earliest_sent_ = std::min(earliest_sent_, Time::from_ps(when));
+        return mail_.add(share_.owner[spec.to], due.window, packet, leg);
+    }
     calendar_.push(due.window, due.offset).set_out(packet, leg);
 }
 
-void SweepEngine::ship(std::uint32_t process, std::int64_t when, Packet const& packet, std::int64_t note) {
-    outgoing_[process].push_back(leaving_event(packet, when, note));
-    earliest_sent_ = std::min(earliest_sent_, Time::from_ps(when));
-}
-
-void SweepEngine::arrive(std::span<Event const> events) {
-    for (auto const& event : events) {
-        auto [packet, note] = from_wire(event.body);
-        if (packet.kind() == PacketKind::done) {
-            finish(packet.slot, note);
-            continue;
-        }
-        if (packet.left == 0) {
-            deliver(packet, event.when.ps());
-            continue;
-        }
-        packet.offset = static_cast<std::uint32_t>(event.when.ps() % width_);
-        calendar_.push(event.when.ps() / width_, packet.offset) = packet;
-    }
+void SweepEngine::arrive(std::span<Event const> records) {
+    PacketMail::open(
+        records,
+        [this](std::int64_t window, Packet const& packet) {
+            if (packet.left == 0) return deliver(packet, window * width_ + packet.offset);
+            calendar_.push(window, packet.offset) = packet;
+        },
+        [this](std::uint32_t slot, std::int64_t when) { finish(slot, when); });
 }
 
 void SweepEngine::sweep() {
@@ -288,11 +287,13 @@ void SweepEngine::pass(std::uint32_t node, Arrival const* first, Arrival const* 
     for (auto const* arrival = first; arrival != last; ++arrival) {
         auto const& packet = calendar_.at(arrival->index);
         auto const now = begin_ + arrival->offset();
-        auto const port = chooser_.least(packet.heading(), fabric_.group(packet.next, node), node, packet.left - 1U,
-                                         false, now, [&](std::uint32_t p) {
-                                             return std::max(ports_[p].free, now) +
-                                                    fabric_.serialisation(p, static_cast<std::uint32_t>(packet.bytes));
-                                         });
+        auto const heading = packet.heading();
+        auto const behind = fabric_.hops_behind(packet.left, heading.hop2, false);
+        auto const port =
+            chooser_.least(heading, fabric_.group(packet.next, node), node, behind, false, now, [&](std::uint32_t p) {
+                return std::max(ports_[p].free, now) +
+                       fabric_.serialisation(p, static_cast<std::uint32_t>(packet.bytes));
+            });
         if (port == LinkChooser::no_port) {
             ++counters_.blocked;
             drop(packet, static_cast<std::uint32_t>(packet.in));
@@ -350,9 +351,8 @@ inline void SweepEngine::deliver(Packet const& packet, std::int64_t when) {
     auto const last = state.last;
     state = {};
     if (process == share_.me) return finish(packet.slot, last);
-    auto notice = packet;
-    notice.set_kind(PacketKind::done);
-    ship(process, begin_ + width_, notice, last);
+    earliest_sent_ = std::min(earliest_sent_, Time::from_ps(begin_ + width_));
+    mail_.complete(process, packet.slot, last);
 }
 
 void SweepEngine::finish(std::uint32_t slot, std::int64_t when) {

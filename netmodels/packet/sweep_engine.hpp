@@ -7,6 +7,7 @@
 #include "netmodels/packet/choose.hpp"
 #include "netmodels/packet/message_cut.hpp"
 #include "netmodels/packet/network.hpp"
+#include "netmodels/packet/packet_mail.hpp"
 #include "netmodels/packet/port_meter.hpp"
 #include "netmodels/packet/registry.hpp"
 
@@ -30,9 +31,9 @@ class SweepEngine final : public PacketNetwork {
     void follow(MessageRule const& rule) override;
     Time next() const override;
     void run(Window const& window) override;
-    std::vector<std::vector<Event>>& outgoing() override { return outgoing_; }
+    std::vector<std::vector<Event>>& outgoing() override { return mail_.sealed(); }
     Time earliest_sent() const override { return earliest_sent_; }
-    void arrive(std::span<Event const> events) override;
+    void arrive(std::span<Event const> records) override;
     std::vector<Delivery>& deliveries() override { return deliveries_; }
     PacketCounters counters() const override { return counters_; }
     std::int64_t in_flight() const override;
@@ -99,7 +100,6 @@ class SweepEngine final : public PacketNetwork {
     void walk(std::uint32_t port, Arrival const* first, Arrival const* last);
     [[gnu::always_inline]] void send(Packet const& packet, std::uint32_t left, std::uint32_t onward, std::uint32_t port,
                                      Port& state, std::int64_t start, std::int64_t time);
-    void ship(std::uint32_t process, std::int64_t when, Packet const& packet, std::int64_t note);
     void deliver(Packet const& packet, std::int64_t when);
     void finish(std::uint32_t slot, std::int64_t when);
     void drop(Packet const& packet, std::uint32_t port);
@@ -125,7 +125,7 @@ class SweepEngine final : public PacketNetwork {
     std::int64_t width_ = 0, begin_ = 0, window_ = 0, ran_until_ = 0;
 
     ArrivalOrder order_;
-    std::vector<std::vector<Event>> outgoing_;
+    PacketMail mail_;
     Time earliest_sent_ = Time::infinity();
     std::vector<Delivery> deliveries_;
     PacketCounters counters_;

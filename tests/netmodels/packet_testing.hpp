@@ -39,7 +39,10 @@ class PacketBench {
   public:
     PacketBench(scenario::FabricSpec const& spec, PacketSettings settings, std::uint64_t seed = 1,
                 std::vector<Degradation> const& degradations = {})
-        : fabric_(make_fabric(spec, seed)), settings_(std::move(settings)) {
+        : PacketBench(make_fabric(spec, seed), std::move(settings), degradations) {}
+    PacketBench(std::unique_ptr<Fabric> fabric, PacketSettings settings,
+                std::vector<Degradation> const& degradations = {})
+        : fabric_(std::move(fabric)), settings_(std::move(settings)) {
         fabric_->degrade(degradations);
         map_ = std::make_unique<DomainMap>(*fabric_);
         compiled_ = std::make_unique<PacketFabric>(*fabric_, *map_, DomainId{0}, settings_);
