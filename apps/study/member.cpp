@@ -30,16 +30,18 @@ class RankEnds final : public TimelineSink {
 };
 
 // The fields that step_parts() reads.
-Json operations_of(RunSink& sink) {
+Json operations_of(Job const& job, RunSink& sink) {
     auto operations = Json::array();
     auto const& statistics = sink.statistics();
     for (int k = 0; k < op_kind_count; ++k) {
         auto const kind = static_cast<OpKind>(k);
         auto const& bounds = sink.bounds(kind);
         if (statistics.count(kind) == 0) continue;
-        bool const communicates = bounds.exchanges > 0;
-        auto const bound = communicates ? static_cast<double>(bounds.sum_ps) * 1e-12 / static_cast<double>(bounds.exchanges)
-                                        : statistics.mean(kind).seconds();
+        bool const communicates = !job.workload().price(kind);
+        auto const bound = bounds.exchanges > 0
+                               ? static_cast<double>(bounds.sum_ps) * 1e-12 / static_cast<double>(bounds.exchanges)
+                           : communicates ? 0.0
+                                          : statistics.mean(kind).seconds();
         operations.push_back({{"name", name_of(kind)},
                               {"count", statistics.count(kind)},
                               {"mean_s", statistics.mean(kind).seconds()},
@@ -93,7 +95,7 @@ void simulate(StudyPlan const& plan, MemberResult& result) {
     result.step_ps = share.last_finish.ps();
     result.flows = share.transfers.flows;
     result.delivered_bytes = share.transfers.delivered_bytes;
-    auto const parts = step_parts(operations_of(simulation.sink()), job.ranks(), share.last_finish.seconds(),
+    auto const parts = step_parts(operations_of(job, simulation.sink()), job.ranks(), share.last_finish.seconds(),
                                   job.scenario().workload().microbatches() > 1);
     result.ideal_ps = std::llround(parts.ideal_s * 1e12);
     add_links(job, share, result);
