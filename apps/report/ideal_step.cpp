@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/report/ideal_step.hpp"
 
+#include "apps/report/kinds.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +31,7 @@ StepParts step_parts(Json const& operations, std::int64_t ranks, double step_s, 
             operation.at("count").get<double>() / static_cast<double>(std::max<std::int64_t>(1, ranks));
         auto const total = operation.at("mean_s").get<double>() * per_rank;
         // Only what moves data has a bound of its own; the price of a computation is its bound.
-        if (!operation.at("communicates").get<bool>()) {
+        if (computes(name)) {
             compute += total;
             beside = beside || name == "shared_expert";
             add(name, total, Sort::compute, operation);

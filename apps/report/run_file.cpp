@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/report/run_file.hpp"
 
+#include "apps/report/kinds.hpp"
 #include "core/check.hpp"
 #include "io/scenario/stored.hpp"
 #include "netmodels/topology/registry.hpp"
@@ -116,11 +117,8 @@ void RunFile::fill(std::vector<hdf5::Dataset> const& columns, std::uint64_t firs
 }
 
 std::vector<bool> RunFile::communicating_kinds() const {
-    std::vector<bool> communicating(kinds_.size());
-    for (auto const& operation : details_.at("operations"))
-        if (auto const found = std::ranges::find(kinds_, operation.at("name").get<std::string>());
-            found != kinds_.end())
-            communicating[static_cast<std::size_t>(found - kinds_.begin())] = operation.at("communicates").get<bool>();
+    std::vector<bool> communicating;
+    for (auto const& kind : kinds_) communicating.push_back(!computes(kind));
     return communicating;
 }
 

@@ -59,7 +59,6 @@ std::vector<Summary::Operation> operations(World const& world, Job const& job, O
         if (statistics.count(kind) == 0) continue;
         Summary::Operation operation{.name = name_of(kind),
                                      .count = statistics.count(kind),
-                                     .communicates = communicates,
                                      .mean_s = statistics.mean(kind).seconds(),
                                      .p50_s = statistics.quantile(kind, 50).seconds(),
                                      .p99_s = statistics.quantile(kind, 99).seconds(),

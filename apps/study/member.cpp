@@ -2,6 +2,7 @@
 #include "apps/study/member.hpp"
 
 #include "apps/report/ideal_step.hpp"
+#include "apps/report/kinds.hpp"
 #include "apps/run/simulation.hpp"
 
 #include <cmath>
@@ -30,14 +31,14 @@ class RankEnds final : public TimelineSink {
 };
 
 // The fields that step_parts() reads.
-Json operations_of(Job const& job, RunSink& sink) {
+Json operations_of(RunSink& sink) {
     auto operations = Json::array();
     auto const& statistics = sink.statistics();
     for (int k = 0; k < op_kind_count; ++k) {
         auto const kind = static_cast<OpKind>(k);
         auto const& bounds = sink.bounds(kind);
         if (statistics.count(kind) == 0) continue;
-        bool const communicates = !job.workload().price(kind);
+        bool const communicates = !computes(kind);
         auto const bound = bounds.exchanges > 0
                                ? static_cast<double>(bounds.sum_ps) * 1e-12 / static_cast<double>(bounds.exchanges)
                            : communicates ? 0.0
@@ -47,7 +48,6 @@ Json operations_of(Job const& job, RunSink& sink) {
                               {"mean_s", statistics.mean(kind).seconds()},
                               {"wait_mean_s", statistics.wait_mean(kind).seconds()},
                               {"exposed_share", communicates ? statistics.exposed_share(kind) : 1.0},
-                              {"communicates", communicates},
                               {"bound_s", bound}});
     }
     return operations;
@@ -95,7 +95,7 @@ void simulate(StudyPlan const& plan, MemberResult& result) {
     result.step_ps = share.last_finish.ps();
     result.flows = share.transfers.flows;
     result.delivered_bytes = share.transfers.delivered_bytes;
-    auto const parts = step_parts(operations_of(job, simulation.sink()), job.ranks(), share.last_finish.seconds(),
+    auto const parts = step_parts(operations_of(simulation.sink()), job.ranks(), share.last_finish.seconds(),
                                   job.scenario().workload().microbatches() > 1);
     result.ideal_ps = std::llround(parts.ideal_s * 1e12);
     add_links(job, share, result);

@@ -200,7 +200,6 @@ std::string StudyPlan::replay(std::uint64_t member) const {
 StudyPlan load_study(fs::path const& file) {
     auto const text = file_text(file);
     StudyPlan plan;
-    plan.file = file;
     Problems problems;
     auto const source = shown(file.string(), longest_path);
     auto const document = parse_document(text, source, Positions::shown, problems);

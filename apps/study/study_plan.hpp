@@ -26,7 +26,7 @@ struct StudyPlan {
     };
 
     std::string name;
-    std::filesystem::path file, scenario;
+    std::filesystem::path scenario;
     std::vector<Axis> axes;     // slowest first; failures, when there are any, are the last
     bool has_failures = false;  // the last axis; its first variant is what the others are held against
     std::uint64_t seeds = 1, first_seed = 1;

@@ -17,7 +17,6 @@ using Json = nlohmann::ordered_json;
 Json to_json(Summary::Operation const& o) {
     return {{"name", o.name},
             {"count", o.count},
-            {"communicates", o.communicates},
             {"mean_s", o.mean_s},
             {"p50_s", o.p50_s},
             {"p99_s", o.p99_s},

@@ -18,7 +18,6 @@ struct Summary {
     struct Operation {
         std::string name;
         std::int64_t count = 0;
-        bool communicates = false;  // moves data; else it computes
         double mean_s = 0, p50_s = 0, p99_s = 0, max_s = 0;
         double wait_mean_s = 0;    // of mean_s: waiting for peers that had not started
         double exposed_share = 0;  // of the duration: the compute stream was idle

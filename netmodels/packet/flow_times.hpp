@@ -26,8 +26,7 @@ struct FlowTimes {
     void add(std::int64_t bytes, Time duration, Time ideal) {
         ps.add(duration.ps());
         auto const least = std::max<std::int64_t>(1, ideal.ps());
-        auto const ppm =
-            static_cast<std::int64_t>((static_cast<Int128>(duration.ps()) * 1'000'000 + least / 2) / least);
+        auto const ppm = static_cast<std::int64_t>((static_cast<Int128>(duration.ps()) * 1'000'000 + least / 2) / least);
         slowdown_ppm.add(ppm);
         slowdown_by_size[size_class(bytes)].add(ppm);
     }
