@@ -64,8 +64,7 @@ std::vector<PacketTables::FlowRow> histogram_rows(LogHistogram const& histogram,
     auto const& bins = histogram.bins();
     for (std::size_t bin = 0; bin < bins.size(); ++bin)
         if (bins[bin] > 0)
-            rows.push_back(
-                {from_bytes, std::clamp(LogBins::middle(bin), histogram.min(), histogram.max()), bins[bin]});
+            rows.push_back({from_bytes, std::clamp(LogBins::middle(bin), histogram.min(), histogram.max()), bins[bin]});
     return rows;
 }
 

@@ -2,6 +2,7 @@
 #include "apps/study/member.hpp"
 
 #include "apps/report/ideal_step.hpp"
+#include "apps/report/kinds.hpp"
 #include "apps/run/simulation.hpp"
 
 #include <cmath>
@@ -37,15 +38,16 @@ Json operations_of(RunSink& sink) {
         auto const kind = static_cast<OpKind>(k);
         auto const& bounds = sink.bounds(kind);
         if (statistics.count(kind) == 0) continue;
-        bool const communicates = bounds.exchanges > 0;
-        auto const bound = communicates ? static_cast<double>(bounds.sum_ps) * 1e-12 / static_cast<double>(bounds.exchanges)
-                                        : statistics.mean(kind).seconds();
+        bool const communicates = !computes(kind);
+        auto const bound = bounds.exchanges > 0
+                               ? static_cast<double>(bounds.sum_ps) * 1e-12 / static_cast<double>(bounds.exchanges)
+                           : communicates ? 0.0
+                                          : statistics.mean(kind).seconds();
         operations.push_back({{"name", name_of(kind)},
                               {"count", statistics.count(kind)},
                               {"mean_s", statistics.mean(kind).seconds()},
                               {"wait_mean_s", statistics.wait_mean(kind).seconds()},
                               {"exposed_share", communicates ? statistics.exposed_share(kind) : 1.0},
-                              {"communicates", communicates},
                               {"bound_s", bound}});
     }
     return operations;

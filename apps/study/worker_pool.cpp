@@ -4,6 +4,7 @@
 #include "core/check.hpp"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -13,7 +14,6 @@
 #include <cstring>
 #include <optional>
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace orrery {
@@ -116,7 +116,9 @@ class Worker {
         close_ends();
         int status = 0;
         while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
-        if (WIFSIGNALED(status)) return fmt::format("its process was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+        if (WIFSIGNALED(status))
+            return fmt::format("its process was ended by signal {} ({})", WTERMSIG(status),
+                               ::strsignal(WTERMSIG(status)));
         return fmt::format("its process ended with code {}", WEXITSTATUS(status));
     }
 
