@@ -258,6 +258,7 @@ void Job::choose_lookahead() {
         packet_ = make_packet_settings(scenario());
         packet_.timetable =
             link_timetable_of(scenario().fabric(), scenario().seed(), degradations_of(scenario().fabric()));
+        check_trace(packet_.trace, *fabric_);
         // A transfer is told when its last packet has arrived, and its sender's end counts from the departure.
         auto const finish = std::min(dispatch_.finish, combine_.finish) - packet_notice();
         ORRERY_VALIDATE(
