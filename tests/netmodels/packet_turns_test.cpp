@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shares of a sender: flows in turn, each for as many packets as its weight is worth.
+#include "netmodels/packet/packet_engine.hpp"
 #include "netmodels/packet/turns.hpp"
 #include "tests/netmodels/packet_testing.hpp"
 
@@ -57,6 +58,22 @@ TEST(PacketTurns, SharesInProportionEndTogether) {
                 EXPECT_NEAR(static_cast<double>(earliest.ps()), 800.0 * ser + 2 * wire, 16.0 * ser);
         }
     }
+}
+
+// What an exchange gives as weights reaches the turns.
+TEST(PacketTurns, WeightsOfTransfersAreThoseOfTheirMessages) {
+    auto const fabric = make_fabric(single_switch(3), 1);
+    DomainMap const map(*fabric);
+    PacketEngine engine(*fabric, map, DomainId{0}, {});
+    for (std::uint32_t const target : {1U, 2U}) {
+        auto const route = fabric->route(RankId{0}, RankId{target});
+        engine.start({}, route.bundles(), TransferEngine::no_engine, route.cap, target == 1 ? 30 : 10,
+                     (target == 1 ? 300 : 100) * 4096, target);
+    }
+    std::vector<TransferDone> done;
+    while (engine.next() < Time::infinity()) engine.advance(engine.next(), done);
+    ASSERT_EQ(done.size(), 2U);
+    EXPECT_LE((done[1].when - done[0].when).ps(), 4 * ser);
 }
 
 TEST(PacketTurns, OneAnswerForBothEnginesAndAnyNumberOfProcesses) {
