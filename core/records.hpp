@@ -19,8 +19,22 @@ enum class OpKind : std::uint8_t {
     combine = 4,
     shared_expert = 5,  // a shared expert computed on every rank
     dense_ffn = 6,
+    compute = 7,  // of a schedule, as are all that follow
+    send = 8,
+    receive = 9,
+    all_reduce = 10,  // collectives, in the order of CollectiveOp
+    reduce_scatter = 11,
+    all_gather = 12,
+    all_to_all = 13,
+    all_to_all_v = 14,
+    broadcast = 15,
+    reduce = 16,
+    gather = 17,
+    scatter = 18,
+    send_recv = 19,
+    barrier = 20,
 };
-inline constexpr int op_kind_count = 7;
+inline constexpr int op_kind_count = 21;
 char const* name_of(OpKind);
 
 // One operation of one rank. Rows reach the sink in the order (end, rank, sequence) within a process.

@@ -4,7 +4,6 @@
 #include "apps/run/efficiency.hpp"
 #include "apps/run/job.hpp"
 #include "io/timeline/part_writer.hpp"
-#include "workloads/operators/operator.hpp"
 
 #include <fmt/format.h>
 
@@ -23,29 +22,16 @@ void print_fabric(Fabric const& fabric) {
     for (auto const& t : figures.tiers)
         fmt::print("  {:<28} {} down, {} up, oversubscription {:.2f}:1\n", t.name, to_string(t.down), to_string(t.up),
                    t.oversubscription);
-    fmt::print("  diameter {} hops, bisection {} one way\n", figures.diameter_hops, to_string(figures.bisection));
+    // Large graphs are not searched.
+    bool const several = figures.ranks > 1;
+    fmt::print("  diameter {}, bisection {}\n",
+               several && figures.diameter_hops == 0 ? "not counted" : fmt::format("{} hops", figures.diameter_hops),
+               several && figures.bisection == Rate{} ? "not counted" : to_string(figures.bisection) + " one way");
 }
 
 void print_workload(Job const& job) {
-    auto const& plan = job.plan();
-    fmt::print(
-        "\n# workload\n{}: {} layers simulated, {} of them MoE; {} groups of {} ranks; {} tokens per rank and"
-        " micro-batch\n",
-        job.model().name, plan.layers().size(), plan.moe_layers(), job.groups(), job.ep(), job.tokens_per_microbatch());
-    fmt::print("routing: {}\nplacement: {}\n", job.routing().describe(), job.placement().describe());
-    auto const line = [](char const* name, OpPrice const& price) {
-        if (!price.formula.empty())
-            fmt::print("  {:<14} {:>10}  bound by {}: {}\n", name, to_string(price.duration), price.bound_by,
-                       price.formula);
-    };
-    line("attention", job.prices().attention);
-    line("linear attn.", job.prices().linear_attention);
-    line("gate", job.prices().gate);
-    line("shared expert", job.prices().shared_expert);
-    line("dense FFN", job.prices().dense_ffn);
-    fmt::print("  {:<14} {}\n  {:<14} {}\n", "dispatch", explain(job.exchange(OpKind::dispatch)), "combine",
-               explain(job.exchange(OpKind::combine)));
-    fmt::print("network: {}, {}, {}\n", job.scenario().network().model(), job.sharing_text(), job.solvers_text());
+    fmt::print("\n# workload\n{}network: {}, {}, {}\n", job.workload().description(), job.scenario().network().model(),
+               job.sharing_text(), job.solvers_text());
 }
 
 void print_partition(Job const& job, CheckArguments const& arguments) {
@@ -62,17 +48,7 @@ void print_streaming(Job const& job) {
     auto const detail = detail_named(job.scenario().output().detail());
     fmt::print("\n# streaming\nrows in memory: at most {} per process, however many there are\n",
                bytes_text(PartWriter::memory_bytes(detail)));
-    auto const ranks = static_cast<std::int64_t>(job.ranks());
-    auto const loads = ranks * job.placement().slots_per_rank() * job.plan().moe_layers();
-    if (detail >= timeline_table(TableId::expert_loads).least_detail)
-        fmt::print("at the end only: {} rows of expert loads; {} of counters in all processes\n", loads,
-                   bytes_text(loads * static_cast<std::int64_t>(sizeof(ExpertLoadRow::tokens))));
-    if (detail < timeline_table(TableId::pairs).least_detail) return;
-    std::int64_t counters = ranks * job.ep();  // once more when they are put in order
-    for (auto const& layout : job.layouts())
-        counters += static_cast<std::int64_t>(layout.parts().size()) * job.ep() * job.ep();
-    fmt::print("at the end only: up to {} rows of pairs; up to {} of counters in all processes\n",
-               ranks * (job.ep() - 1), bytes_text(counters * static_cast<std::int64_t>(sizeof(PairRow))));
+    fmt::print("{}", job.workload().end_rows_text(detail));
 }
 
 }  // namespace

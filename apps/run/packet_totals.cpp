@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/run/packet_totals.hpp"
 
+#include "apps/run/job.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -69,6 +71,15 @@ std::vector<std::string> notes(PacketSettings const& settings, PacketTotals cons
     return lines;
 }
 
+std::vector<PacketTables::FlowRow> histogram_rows(LogHistogram const& histogram, std::int64_t from_bytes) {
+    std::vector<PacketTables::FlowRow> rows;
+    auto const& bins = histogram.bins();
+    for (std::size_t bin = 0; bin < bins.size(); ++bin)
+        if (bins[bin] > 0)
+            rows.push_back({from_bytes, std::clamp(LogBins::middle(bin), histogram.min(), histogram.max()), bins[bin]});
+    return rows;
+}
+
 }  // namespace
 
 PacketTotals::PacketTotals(Fabric const& fabric) : queues(fabric.link_classes().size()) {
@@ -116,6 +127,11 @@ void PacketTotals::reduce(World const& world) {
     sum(world, flows.ps);
     sum(world, flows.slowdown_ppm);
     gather(world, tables.trace);
+    std::vector<std::int64_t> counts;
+    for (auto const& histogram : flows.slowdown_by_size) counts.push_back(histogram.count());
+    counts = world.sum(counts);
+    for (std::size_t k = 0; k < counts.size(); ++k)
+        if (counts[k] > 0) sum(world, flows.slowdown_by_size[k]);
 }
 
 PacketTables PacketTotals::take_tables(Fabric const& fabric, PacketSettings const& settings) {
@@ -128,6 +144,10 @@ PacketTables PacketTotals::take_tables(Fabric const& fabric, PacketSettings cons
     if (tables.trace.size() > settings.trace.limit) tables.trace.resize(settings.trace.limit);
     tables.packet_kinds = {"data", "ack", "nack", "cnp", "credit"};
     for (auto const& link : fabric.links()) tables.bundle_of_link.push_back(link.bundle.value());
+    tables.flow_times = histogram_rows(flows.ps, 0);
+    for (std::size_t k = 0; k < flows.slowdown_by_size.size(); ++k)
+        for (auto const& row : histogram_rows(flows.slowdown_by_size[k], FlowTimes::smallest(k)))
+            tables.flow_slowdowns.push_back(row);
     return std::move(tables);
 }
 

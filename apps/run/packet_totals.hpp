@@ -2,7 +2,6 @@
 // What the packet model counted over a run: of one process, then of all; for the summary and the timeline.
 #pragma once
 
-#include "apps/run/job.hpp"
 #include "io/summary/summary.hpp"
 #include "io/timeline/manifest.hpp"
 #include "netmodels/packet/packet_engine.hpp"
@@ -11,6 +10,8 @@
 #include <vector>
 
 namespace orrery {
+
+class Job;
 
 // Integers only, each of one link or one flow, so the sums are the same however domains were dealt to processes.
 struct PacketTotals {

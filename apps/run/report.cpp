@@ -4,7 +4,6 @@
 #include "apps/run/agree.hpp"
 #include "apps/run/efficiency.hpp"
 #include "orrery_version.hpp"
-#include "workloads/operators/operator.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -49,58 +48,13 @@ void name_binding(Job const& job, Binding const& binding, Summary::Operation& op
     if (most != no_bundle_binds) operation.bound_link = job.fabric().bundle_name(BundleId{most});
 }
 
-// A hybrid model has two kinds of attention layers: both formulas, and the bound of the kind that takes more time.
-OpPrice attention_price(Job const& job) {
-    auto const& full = job.prices().attention;
-    auto const& linear = job.prices().linear_attention;
-    if (linear.formula.empty()) return full;
-    auto const layers = job.plan().layers();
-    auto const total = [&](LayerAttention kind, OpPrice const& price) {
-        return price.duration * std::count_if(layers.begin(), layers.end(), [&](auto const& layer) {
-                   return job.model().attention_of[layer.model_layer] == kind;
-               });
-    };
-    bool const mostly_full = total(LayerAttention::full, full) >= total(LayerAttention::linear, linear);
-    return {full.duration, mostly_full ? full.bound_by : linear.bound_by,
-            fmt::format("full attention: {}; linear attention: {}", full.formula, linear.formula)};
-}
-
-void add_compute(Job const& job, OperationStatistics const& statistics, OpKind kind, Summary::Operation& operation) {
-    OpPrice price;
-    auto const& prices = job.prices();
-    switch (kind) {
-        case OpKind::attention:
-            price = attention_price(job);
-            break;
-        case OpKind::gate:
-            price = prices.gate;
-            break;
-        case OpKind::shared_expert:
-            price = prices.shared_expert;
-            break;
-        case OpKind::dense_ffn:
-            price = prices.dense_ffn;
-            break;
-        default: {
-            // A rank with the mean number of messages, all of its slots in use.
-            auto const messages =
-                static_cast<std::uint64_t>(job.tokens_per_microbatch()) * job.matrices().messages_per_token();
-            price = job.expert_pricer().explain(
-                messages,
-                std::min<std::uint32_t>(job.placement().slots_per_rank(), static_cast<std::uint32_t>(messages)));
-        }
-    }
-    operation.bound_by = price.bound_by;
-    operation.bound_s = statistics.mean(kind).seconds();  // the price is the roofline itself
-    operation.formula = price.formula;
-}
-
 std::vector<Summary::Operation> operations(World const& world, Job const& job, OperationStatistics const& statistics,
                                            RunSink const& sink) {
     std::vector<Summary::Operation> rows;
     for (int k = 0; k < op_kind_count; ++k) {
         auto const kind = static_cast<OpKind>(k);
-        bool const communicates = kind == OpKind::dispatch || kind == OpKind::combine;
+        auto const price = job.workload().price(kind);
+        bool const communicates = !price;
         auto const binding = communicates ? gather_bounds(world, sink.bounds(kind)) : Binding{};
         if (statistics.count(kind) == 0) continue;
         Summary::Operation operation{.name = name_of(kind),
@@ -115,12 +69,14 @@ std::vector<Summary::Operation> operations(World const& world, Job const& job, O
                                      .bound_by = {},
                                      .bound_link = {},
                                      .formula = {}};
-        if (!communicates) {
-            add_compute(job, statistics, kind, operation);
+        if (price) {
+            operation.bound_by = price->bound_by;
+            operation.bound_s = operation.mean_s;  // the price is the bound itself
+            operation.formula = price->formula;
         } else {
             operation.bound_s = binding.mean.seconds();
             name_binding(job, binding, operation);
-            operation.formula = explain(job.exchange(kind));
+            operation.formula = job.workload().formula(kind);
         }
         rows.push_back(std::move(operation));
     }
@@ -173,8 +129,7 @@ std::vector<std::string> ignored(Job const& job, std::vector<std::int64_t> const
             for (auto const& path : plane_fields_set(job.loaded(), plane))
                 list.push_back(fmt::format("{} has no effect (the {} plane carried no traffic)", path, plane));
     auto const user_set = [&](char const* path) { return job.loaded().origin.contains(path); };
-    if (user_set("workload.routing.group_limited") && job.model().n_group <= 1)
-        list.emplace_back("workload.routing.group_limited has no effect (the model has no expert groups)");
+    for (auto& text : job.workload().ignored()) list.push_back(std::move(text));
     if (user_set("fabric.cloudmatrix384.striping") && job.degradations().empty())
         list.emplace_back(
             "fabric.cloudmatrix384.striping has no effect (all sub-planes are equal: nothing is degraded)");
@@ -228,11 +183,10 @@ Manifest make_manifest(Job const& job, std::string const& command) {
                          {"commit", std::string{commit_text}},
                          {"build", std::string{build_text}},
                          {"seed", static_cast<std::int64_t>(job.scenario().seed())},
-                         {"routing", job.routing().describe()},
-                         {"placement", job.placement().describe()},
                          {"flow_sharing", job.sharing_text()},
                          {"flow_solvers", job.solvers_text()},
                          {"link_bin_ps", job.scenario().output().link_bin()}};
+    for (auto& entry : job.workload().manifest()) manifest.manifest.push_back(std::move(entry));
     manifest.run = {{"command", command}, {"host", host_name()}};
     return manifest;
 }
@@ -244,10 +198,10 @@ Report make_report(World const& world, Job const& job, Partition const& partitio
     if (share.packets) share.packets->reduce(world);
     auto const words = world.sum(std::vector<std::uint64_t>{share.digest.low, share.digest.high});
     Digest const digest{words[0], words[1]};
-    auto const sums = world.sum(
-        std::vector<std::int64_t>{share.flows, share.injected_bytes, share.delivered_bytes, share.unfinished_ranks,
-                                  share.imbalance.ranks_ppm, share.imbalance.experts_ppm, share.imbalance.samples,
-                                  peak_memory_bytes(), static_cast<std::int64_t>(cpu_seconds() * 1e6)});
+    auto const sums = world.sum(std::vector<std::int64_t>{
+        share.transfers.flows, share.transfers.injected_bytes, share.transfers.delivered_bytes, share.unfinished_ranks,
+        share.imbalance.ranks_ppm, share.imbalance.experts_ppm, share.imbalance.samples, peak_memory_bytes(),
+        static_cast<std::int64_t>(cpu_seconds() * 1e6)});
     auto const bytes = world.sum(share.bundle_bytes);
     auto const payload = world.sum(share.bundle_payload);
     auto const finish = Time::from_ps(world.max(share.last_finish.ps()));
@@ -264,6 +218,7 @@ Report make_report(World const& world, Job const& job, Partition const& partitio
     summary.digest = digest.hex();
     summary.complete = sums[3] == 0;
     summary.processes = world.count();
+    summary.ranks = job.ranks();
     summary.simulated_time_s = outcome.last.seconds();
     summary.step_time_s = finish.seconds();
     summary.wall_s = facts.earlier_wall_s + facts.wall_s;
@@ -276,7 +231,7 @@ Report make_report(World const& world, Job const& job, Partition const& partitio
     summary.windows = outcome.windows;
     summary.network_model = job.network_text();
     summary.fabric = fmt::format("{}, {} of {} ranks", job.fabric().kind(), job.ranks(), job.fabric().rank_count());
-    summary.model = job.model().name;
+    summary.model = job.workload().title();
     summary.conservation = {sums[1], sums[2], 0, sums[1] - sums[2]};
     ORRERY_ENSURE(!summary.complete || sums[1] == sums[2], "bytes are not conserved: {} injected, {} delivered",
                   sums[1], sums[2]);

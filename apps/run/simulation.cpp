@@ -6,7 +6,6 @@
 #include "netmodels/packet/packet_engine.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace orrery {
 
@@ -28,32 +27,33 @@ std::unique_ptr<TransferEngine> Simulation::make_engine(DomainId domain) const {
 Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exchange& exchange, TimelineSink& timeline,
                        Options const& options)
     : job_(&job), owner_(owner), me_(exchange.index()), sink_(timeline) {
-    make_traffic();
+    run_ = job.workload().make_run({.job = &job, .mine = [this](LpId lp) { return mine(lp); }, .sink = &sink_});
     std::vector<LocalLp> local;
     std::vector<LinkTraffic*> traffic;
-    make_ranks(local);
+    for (std::uint32_t r = 0; r < job.ranks(); ++r)
+        if (mine(LpId{r})) local.push_back({LpId{r}, &run_->add_rank(r)});
     if (job.sites())
         make_sites(local, traffic);
     else
         make_domains(local, traffic);
     owner_ = {};  // the caller's, and not needed any more
 
-    heartbeat_ = std::make_unique<Heartbeat>(
-        Heartbeat::Setup{.progress = options.progress,
-                         .limits = options.limits,
-                         .process = exchange.index(),
-                         .processes = exchange.count(),
-                         .operations = static_cast<std::int64_t>(job.ranks()) * job.plan().operations_per_rank(),
-                         .link_bin = Time::from_ps(job.scenario().output().link_bin()),
-                         .row_delay = job.row_delay(),
-                         .earlier_rows = options.earlier_rows,
-                         .stream = options.stream,
-                         .checkpoint_due = options.checkpoint_due,
-                         .checkpoint = options.checkpoint,
-                         .checkpoint_cost_s = options.checkpoint_cost_s,
-                         .writing = options.writing,
-                         .gather = options.gather},
-        std::move(traffic), sink_);
+    heartbeat_ =
+        std::make_unique<Heartbeat>(Heartbeat::Setup{.progress = options.progress,
+                                                     .limits = options.limits,
+                                                     .process = exchange.index(),
+                                                     .processes = exchange.count(),
+                                                     .operations = job.workload().operations(),
+                                                     .link_bin = Time::from_ps(job.scenario().output().link_bin()),
+                                                     .row_delay = job.row_delay(),
+                                                     .earlier_rows = options.earlier_rows,
+                                                     .stream = options.stream,
+                                                     .checkpoint_due = options.checkpoint_due,
+                                                     .checkpoint = options.checkpoint,
+                                                     .checkpoint_cost_s = options.checkpoint_cost_s,
+                                                     .writing = options.writing,
+                                                     .gather = options.gather},
+                                    std::move(traffic), sink_);
     loop_ = std::make_unique<WindowLoop>(WindowOptions{.lookahead = job.lookahead(),
                                                        .width = options.window_width,
                                                        .until = options.limits.until,
@@ -61,88 +61,24 @@ Simulation::Simulation(Job const& job, std::span<std::uint32_t const> owner, Exc
                                          std::move(local), owner, exchange, heartbeat_.get());
 }
 
-void Simulation::make_traffic() {
-    auto const& job = *job_;
-    MoeTraffic::Settings settings{.ep = job.ep(),
-                                  .groups = job.groups(),
-                                  .first_rank = job.first_rank(),
-                                  .dispatch = job.exchange(OpKind::dispatch),
-                                  .combine = job.exchange(OpKind::combine),
-                                  .moe_layers = {},
-                                  .load_counter = std::vector<std::uint32_t>(job.groups())};
-    for (auto const& layer : job.plan().layers())
-        if (layer.moe) settings.moe_layers.push_back(layer.model_layer);
-    for (std::uint32_t group = 0; group < job.groups(); ++group) {
-        auto const domain = job.layouts()[group].parts().front().domain;
-        settings.load_counter[group] =
-            job.sites() ? job.sites()->concerned(group, domain).front().value() : domain.value();
-    }
-    traffic_ = std::make_unique<MoeTraffic>(std::move(settings), job.matrices(), job.placement());
-}
-
-void Simulation::make_ranks(std::vector<LocalLp>& local) {
-    auto const& job = *job_;
-    struct Placed {
-        std::uint32_t rank, parts;
-        std::size_t first;  // of its carriers
-    };
-    std::vector<Placed> placed;
-    for (std::uint32_t r = 0; r < job.ranks(); ++r) {
-        if (!mine(LpId{r})) continue;
-        auto const group = r / job.ep();
-        auto const domains = job.layouts()[group].domains_of(r % job.ep());
-        placed.push_back({r, static_cast<std::uint32_t>(domains.size()), carriers_.size()});
-        for (auto const domain : domains) {
-            if (!job.sites())
-                carriers_.push_back(job.lp_of(domain));
-            else
-                for (auto const site : job.sites()->concerned(group, domain)) carriers_.push_back(job.lp_of(site));
-        }
-    }
-    for (std::size_t i = 0; i < placed.size(); ++i) {
-        auto const [r, parts, first] = placed[i];
-        auto const end = i + 1 < placed.size() ? placed[i + 1].first : carriers_.size();
-        ranks_.push_back(std::make_unique<MoeRank>(RankId{job.first_rank().value() + r}, r / job.ep(), job.plan(),
-                                                   std::span<LpId const>{carriers_}.subspan(first, end - first), parts,
-                                                   sink_));
-        local.push_back({LpId{r}, ranks_.back().get()});
-    }
-}
-
 void Simulation::make_domains(std::vector<LocalLp>& local, std::vector<LinkTraffic*>& traffic) {
-    auto const& job = *job_;
-    auto const pairs = job.scenario().output().detail() == "full" ? CountPairs::yes : CountPairs::no;
-    for (auto const domain : job.domains()) {
-        if (!mine(job.lp_of(domain))) continue;
-        domains_.push_back(std::make_unique<ExchangeDomain>(domain, job.fabric(), job.domain_map(), job.layouts(),
-                                                            *traffic_, make_engine(domain), job.first_rank(), pairs,
-                                                            sink_));
+    for (auto const domain : job_->domains()) {
+        if (!mine(job_->lp_of(domain))) continue;
+        domains_.push_back(
+            std::make_unique<DomainLp>(domain, job_->fabric(), job_->domain_map(), make_engine(domain), sink_));
+        run_->add_protocols(*domains_.back());
         traffic.push_back(&domains_.back()->engine().traffic());
-        local.push_back({job.lp_of(domain), domains_.back().get()});
+        local.push_back({job_->lp_of(domain), domains_.back().get()});
     }
 }
 
 void Simulation::make_sites(std::vector<LocalLp>& local, std::vector<LinkTraffic*>& traffic) {
-    auto const& job = *job_;
-    ExchangeSite::Setup const setup{
-        .fabric = &job.fabric(),
-        .map = job.sites(),
-        .layouts = &job.layouts(),
-        .traffic = traffic_.get(),
-        .sink = &sink_,
-        .first_rank = job.first_rank(),
-        .first_site = job.lp_of(SiteId{0}),
-        .pairs = job.scenario().output().detail() == "full" ? CountPairs::yes : CountPairs::no,
-        .epoch = job.site_epoch(),
-        .bin_width = Time::from_ps(job.scenario().output().link_bin()),
-        .lookahead = job.lookahead(),
-        .finish = std::min(job.exchange(OpKind::dispatch).finish, job.exchange(OpKind::combine).finish)};
-    for (std::uint32_t s = 0; s < job.sites()->count(); ++s) {
-        auto const lp = job.lp_of(SiteId{s});
+    for (std::uint32_t s = 0; s < job_->sites()->count(); ++s) {
+        auto const lp = job_->lp_of(SiteId{s});
         if (!mine(lp)) continue;
-        sites_.push_back(std::make_unique<ExchangeSite>(SiteId{s}, setup));
-        traffic.push_back(&sites_.back()->traffic());
-        local.push_back({lp, sites_.back().get()});
+        auto& site = run_->add_site(SiteId{s});
+        traffic.push_back(&site.traffic());
+        local.push_back({lp, &site});
     }
 }
 
@@ -179,9 +115,7 @@ RunOutcome Simulation::run_from(StateSource& source, LoopProgress const& progres
 RunOutcome Simulation::close() {
     auto const outcome = loop_->outcome();
     heartbeat_->finish(outcome.last);
-    traffic_->emit_expert_loads(sink_);
-    for (auto const& domain : domains_) domain->emit_pairs(sink_);
-    for (auto const& site : sites_) site->emit_pairs(sink_);
+    run_->emit_totals();
     sink_.forward_pairs();
     ended_ = outcome.reason == StopReason::finished;
     return outcome;
@@ -196,21 +130,7 @@ Simulation::Share Simulation::share() const {
     share.bundle_bytes.resize(job_->fabric().bundles().size());
     share.bundle_payload.resize(share.bundle_bytes.size());
     if (job_->scenario().network().model() == "packet") share.packets.emplace(job_->fabric());
-    for (auto const& rank : ranks_) {
-        share.digest.add(rank->rank().value() - job_->first_rank().value(), rank->digest());
-        share.unfinished_ranks += rank->finished() ? 0 : 1;
-        share.last_finish = std::max(share.last_finish, rank->finished_at());
-    }
-    auto const count = [&share](TransferCounters const& counters) {
-        share.flows += counters.flows;
-        share.injected_bytes += counters.injected_bytes;
-        share.delivered_bytes += counters.delivered_bytes;
-    };
-    for (auto const& site : sites_) {
-        share.digest.add(job_->lp_of(site->site()).value(), site->digest());
-        count(site->counters());
-        site->add_bundle_bytes(share.bundle_bytes, share.bundle_payload);
-    }
+    run_->add_to(share);
     for (auto const& domain : domains_) {
         share.digest.add(job_->lp_of(domain->domain()).value(), domain->digest());
         if (auto const* packets = dynamic_cast<PacketEngine const*>(&domain->engine())) {
@@ -222,58 +142,23 @@ Simulation::Share Simulation::share() const {
             share.packets->add(*packets);
         }
         share.solver_bytes += domain->engine().figures().memory_bytes;
-        count(domain->counters());
+        share.transfers.add(domain->counters());
         auto const bundles = job_->domain_map().bundles(domain->domain());
         for (std::size_t b = 0; b < bundles.size(); ++b) {
             share.bundle_bytes[bundles[b].index()] = domain->bundle_bytes()[b];
             share.bundle_payload[bundles[b].index()] = domain->bundle_payload()[b];
         }
     }
-    share.imbalance = traffic_->imbalance();
     return share;
 }
 
-// One entry per exchange and domain; what the sites of this process know of one is put together.
-std::vector<StuckExchange> Simulation::stuck() const {
-    std::vector<StuckExchange> all;
-    for (auto const& domain : domains_)
-        for (auto& stuck : domain->stuck()) all.push_back(std::move(stuck));
-    std::map<std::pair<DomainId, ExchangeKey>, StuckExchange> joined;
-    for (auto const& site : sites_)
-        for (auto const& stuck : site->stuck()) {
-            auto& known = joined[{job_->sites()->site(site->site()).domain, stuck.key}];
-            known.key = stuck.key;
-            known.missing = stuck.missing;  // all sites hear the same posts
-            known.waiting.insert(known.waiting.end(), stuck.waiting.begin(), stuck.waiting.end());
-            known.starved.insert(known.starved.end(), stuck.starved.begin(), stuck.starved.end());
-        }
-    for (auto& [where, stuck] : joined) all.push_back(std::move(stuck));
-    return all;
-}
-
 std::vector<std::string> Simulation::waiting() const {
-    std::vector<std::string> lines;
-    for (auto const& stuck : this->stuck()) {
-        auto const first = job_->first_rank().value() + stuck.key.group * job_->ep();
-        auto line = fmt::format("{} of layer {}, micro-batch {}, group {}:", name_of(stuck.key.kind), stuck.key.layer,
-                                stuck.key.microbatch, stuck.key.group);
-        if (!stuck.waiting.empty() && !stuck.missing.empty())
-            line += fmt::format(" rank {} and {} more wait for rank {}, which has not reached it",
-                                first + stuck.waiting.front(), stuck.waiting.size() - 1, first + stuck.missing.front());
-        if (!stuck.starved.empty()) {
-            auto const [source, target] = stuck.starved.front();
-            auto const way = job_->fabric().route(source, target);
-            line += fmt::format(" {} transfers cannot move, the first from rank {} to rank {} over",
-                                stuck.starved.size(), source.value(), target.value());
-            for (auto const hop : way.bundles()) line += " " + job_->fabric().bundle_name(hop);
-        }
-        lines.push_back(std::move(line));
-    }
+    auto lines = run_->stuck_transfers();
     for (auto const& domain : domains_)
         if (auto const* packets = dynamic_cast<PacketEngine const*>(&domain->engine()))
             if (auto text = packets->network().diagnosis(); !text.empty() && !lines.empty()) lines.push_back(text);
-    for (auto const& rank : ranks_)
-        if (!rank->finished() && lines.size() < 8) lines.push_back(rank->waiting_for());
+    constexpr std::size_t shown = 8;
+    for (auto& line : run_->waiting_ranks(shown - std::min(shown, lines.size()))) lines.push_back(std::move(line));
     return lines;
 }
 

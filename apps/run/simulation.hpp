@@ -4,16 +4,11 @@
 
 #include "apps/run/heartbeat.hpp"
 #include "apps/run/job.hpp"
-#include "apps/run/packet_totals.hpp"
 #include "apps/run/run_sink.hpp"
 #include "core/window_loop.hpp"
-#include "netmodels/exchange/exchange_domain.hpp"
-#include "netmodels/exchange/exchange_site.hpp"
-#include "workloads/programs/moe_rank.hpp"
-#include "workloads/programs/moe_traffic.hpp"
+#include "netmodels/exchange/domain_lp.hpp"
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,17 +52,7 @@ class Simulation {
     // What this process did with its time.
     ProcessStatus status() const { return heartbeat_->status(loop_->outcome()); }
 
-    // What this process counted.
-    struct Share {
-        Digest digest;
-        std::int64_t flows = 0, injected_bytes = 0, delivered_bytes = 0;
-        std::optional<PacketTotals> packets;  // when that is the network's model
-        std::int64_t solver_bytes = 0;        // of the flow model, for its transfers
-        std::int64_t unfinished_ranks = 0;
-        Time last_finish;
-        std::vector<std::int64_t> bundle_bytes, bundle_payload;  // by BundleId of the whole fabric
-        MoeTraffic::Imbalance imbalance;
-    };
+    using Share = RunShare;
     Share share() const;
     RunSink& sink() { return sink_; }
     // Lines that say what unfinished ranks wait for; empty when all are done.
@@ -75,23 +60,17 @@ class Simulation {
 
   private:
     std::unique_ptr<TransferEngine> make_engine(DomainId domain) const;
-    void make_traffic();
-    void make_ranks(std::vector<LocalLp>& local);
     void make_domains(std::vector<LocalLp>& local, std::vector<LinkTraffic*>& traffic);
     void make_sites(std::vector<LocalLp>& local, std::vector<LinkTraffic*>& traffic);
     bool mine(LpId lp) const { return owner_[lp.index()] == me_; }
-    std::vector<StuckExchange> stuck() const;
 
     Job const* job_;
     std::span<std::uint32_t const> owner_;
     std::uint32_t me_;
     RunSink sink_;
     bool ended_ = false;  // closed after the last event
-    std::unique_ptr<MoeTraffic> traffic_;
-    std::vector<LpId> carriers_;  // of all ranks, flat; spans of it are handed to them
-    std::vector<std::unique_ptr<MoeRank>> ranks_;
-    std::vector<std::unique_ptr<ExchangeDomain>> domains_;
-    std::vector<std::unique_ptr<ExchangeSite>> sites_;
+    std::unique_ptr<WorkloadRun> run_;
+    std::vector<std::unique_ptr<DomainLp>> domains_;
     std::unique_ptr<Heartbeat> heartbeat_;
     std::unique_ptr<WindowLoop> loop_;
 };

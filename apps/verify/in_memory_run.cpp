@@ -56,8 +56,8 @@ InMemoryRun run_in_memory(Job const& job, std::uint32_t processes) {
         simulation->close();
         auto const share = simulation->share();
         result.digest.add(share.digest);
-        result.injected_bytes += share.injected_bytes;
-        result.delivered_bytes += share.delivered_bytes;
+        result.injected_bytes += share.transfers.injected_bytes;
+        result.delivered_bytes += share.transfers.delivered_bytes;
         result.unfinished_ranks += share.unfinished_ranks;
     }
     return result;

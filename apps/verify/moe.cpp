@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routing and placement of experts: payload, nodes that a token reaches, the published EPLB example.
+#include "apps/run/moe_step.hpp"
 #include "apps/verify/inputs.hpp"
 #include "apps/verify/subjects.hpp"
 #include "workloads/moe/placement.hpp"
@@ -32,11 +33,11 @@ workload:
 VerifyResult payload(OpKind kind, double message_bytes) {
     auto const job = deepseek(8, 128);
     RoutingMatrix matrix;
-    job->matrices().build(0, 0, 0, matrix);
+    job->moe_step().matrices().build(0, 0, 0, matrix);
     std::int64_t messages = 0;
     for (std::uint32_t target = 0; target < 8; ++target) messages += matrix.messages(3, target);
     return {.expected = 128 * 8 * message_bytes,
-            .got = static_cast<double>(messages * job->exchange(kind).message_bytes)};
+            .got = static_cast<double>(messages * job->moe_step().exchange(kind).message_bytes)};
 }
 
 // Other nodes among those that hold a token's eight experts, averaged over all tokens of the group. Expected value of
@@ -50,12 +51,12 @@ VerifyResult remote_nodes(std::uint32_t nodes) {
     constexpr std::uint32_t tokens = 131'072;
     auto const ep = 16 * nodes;
     auto const job = deepseek(ep, tokens / ep);
-    auto const& where = job->placement().layer(0);
+    auto const& where = job->moe_step().placement().layer(0);
     std::int64_t hits = 0;
     for (std::uint32_t rank = 0; rank < ep; ++rank) {
         for (std::uint32_t t = 0; t < tokens / ep; ++t) {
             std::array<std::uint16_t, 8> chosen{};
-            job->routing().choose(0, job->matrices().token_id(0, rank, 0, t), chosen);
+            job->moe_step().routing().choose(0, job->moe_step().matrices().token_id(0, rank, 0, t), chosen);
             std::set<std::uint32_t> reached;
             for (auto const expert : chosen)
                 reached.insert(where.replicas[where.first_replica[expert]].rank / job->fabric().ranks_per_block());
@@ -85,7 +86,8 @@ workload:
   routing: {source: histogram, file: loads.json}
 )",
                             {.experts = 12, .top_k = 2, .groups = 4, .groups_per_token = 4}, loads);
-    auto const ranks = rank_loads(job->placement().layer(layer), job->routing().expected_load(layer));
+    auto const ranks =
+        rank_loads(job->moe_step().placement().layer(layer), job->moe_step().routing().expected_load(layer));
     auto const total = static_cast<double>(std::accumulate(ranks.begin(), ranks.end(), std::uint64_t{0}));
     return static_cast<double>(*std::max_element(ranks.begin(), ranks.end())) * 8 / total;
 }

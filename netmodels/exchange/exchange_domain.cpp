@@ -6,21 +6,10 @@
 #include <algorithm>
 
 namespace orrery {
-ExchangeDomain::ExchangeDomain(DomainId domain, Fabric const& fabric, DomainMap const& map,
-                               std::vector<GroupLayout> const& layouts, ExchangeTraffic& traffic,
-                               std::unique_ptr<TransferEngine> engine, RankId first_rank, CountPairs pairs,
-                               TimelineSink& sink)
-    : domain_(domain),
-      fabric_(&fabric),
-      map_(&map),
-      layouts_(&layouts),
-      traffic_(&traffic),
-      engine_(std::move(engine)),
-      first_rank_(first_rank),
-      pairs_(pairs),
-      sink_(&sink),
-      bundle_bytes_(map.bundles(domain).size(), 0),
-      bundle_payload_(bundle_bytes_) {}
+
+ExchangeDomain::ExchangeDomain(DomainLp& domain, std::vector<GroupLayout> const& layouts, ExchangeTraffic& traffic,
+                               RankId first_rank, CountPairs pairs)
+    : domain_(&domain), layouts_(&layouts), traffic_(&traffic), first_rank_(first_rank), pairs_(pairs) {}
 
 void ExchangeDomain::handle(Event const& event, Outbox& out) {
     switch (event.kind) {
@@ -31,10 +20,8 @@ void ExchangeDomain::handle(Event const& event, Outbox& out) {
                          event.when, out);
         case close_event:
             return close(event);
-        case tick_event:
-            return tick(event.when, out);
         default:
-            ORRERY_ENSURE(false, "domain {} got an event of kind {}", domain_.value(), event.kind);
+            ORRERY_ENSURE(false, "exchanges got an event of kind {}", event.kind);
     }
 }
 
@@ -43,7 +30,7 @@ RankId ExchangeDomain::rank_of(Instance const& instance, std::uint32_t member) c
 }
 
 Route ExchangeDomain::route(Instance const& instance, std::uint32_t source, std::uint32_t target) const {
-    return fabric_->route(rank_of(instance, source), rank_of(instance, target));
+    return domain_->fabric().route(rank_of(instance, source), rank_of(instance, target));
 }
 
 Time ExchangeDomain::flag_leaves(Instance const& instance, std::uint32_t source, std::uint32_t target) {
@@ -52,15 +39,16 @@ Time ExchangeDomain::flag_leaves(Instance const& instance, std::uint32_t source,
 }
 
 void ExchangeDomain::release_engine(Member& member) {
-    if (member.engine != TransferEngine::no_engine) engine_->close_engine(member.engine);
+    if (member.engine != TransferEngine::no_engine) domain_->engine().close_engine(member.engine);
     member.engine = TransferEngine::no_engine;
 }
 
 // What follows from the key.
 void ExchangeDomain::know(Instance& instance) const {
     instance.plan = &traffic_->plan(instance.key.kind);
-    instance.part = (*layouts_)[instance.key.group].part(domain_);
-    ORRERY_ENSURE(instance.part != nullptr, "group {} has no pair in domain {}", instance.key.group, domain_.value());
+    instance.part = (*layouts_)[instance.key.group].part(domain_->domain());
+    ORRERY_ENSURE(instance.part != nullptr, "group {} has no pair in domain {}", instance.key.group,
+                  domain_->domain().value());
 }
 
 std::uint32_t ExchangeDomain::instance_of(ExchangeKey key) {
@@ -77,10 +65,10 @@ std::uint32_t ExchangeDomain::instance_of(ExchangeKey key) {
     auto const members = traffic_->members(key.group);
     ORRERY_ENSURE(members <= 0xffff, "an exchange of {} members", members);
     instance.members.assign(members, Member{});
-    instance.bundle_bytes.assign(bundle_bytes_.size(), 0);
+    instance.bundle_bytes.assign(domain_->bundle_bytes().size(), 0);
     for (std::uint32_t m = 0; m < members; ++m)
         instance.members[m].awaited = instance.plan->style == ExchangeStyle::push ? instance.part->senders_to[m] : 0;
-    traffic_->open(key, domain_.value());
+    traffic_->open(key, domain_->domain().value());
     open_.emplace(key, slot);
     return slot;
 }
@@ -109,7 +97,8 @@ void ExchangeDomain::post(Event const& event, Outbox& out) {
     } else if (plan.loop == ExchangeLoop::prepared && loop > Time{}) {
         out.schedule(member.loop_end, begin_event, {slot, index, 0, 0, 0});
     } else {
-        if (loop > Time{} && messages > 0) member.engine = engine_->open_engine(loop_rate(plan, messages, loop));
+        if (loop > Time{} && messages > 0)
+            member.engine = domain_->engine().open_engine(loop_rate(plan, messages, loop));
         begin(slot, index, event.when, out);
     }
 }
@@ -124,7 +113,7 @@ void ExchangeDomain::announce_all(std::uint32_t slot, Time now, Outbox& out) {
         for (std::uint32_t source = 0; source < members; ++source) {
             if (source == target || instance.part->senders_to[source] == 0) continue;
             auto const way = route(instance, source, target);
-            if (way.domain != domain_) continue;
+            if (way.domain != domain_->domain()) continue;
             met = std::max(met, flag_leaves(instance, source, target) + way.latency);
         }
         out.schedule(met, begin_event, {slot, target, 0, 0, 0});
@@ -141,7 +130,7 @@ void ExchangeDomain::begin(std::uint32_t slot, std::uint32_t member, Time now, O
     auto const members = static_cast<std::uint32_t>(instances_[slot].members.size());
     for (std::uint32_t m = 0; m < members && instances_[slot].open; ++m)
         if (instances_[slot].members[m].awaited == 0) tell_if_over(slot, m, out);
-    want_tick(now, out);
+    domain_->want_tick(now, out);
 }
 
 void ExchangeDomain::send_all(std::uint32_t slot, std::uint32_t source, Time now) {
@@ -159,7 +148,7 @@ void ExchangeDomain::send_all(std::uint32_t slot, std::uint32_t source, Time now
             continue;
         }
         auto const way = route(instance, source, target);
-        if (way.domain != domain_) continue;
+        if (way.domain != domain_->domain()) continue;
         if (messages > 0) {
             start_transfer(slot, source, target, messages, way, now);
             continue;
@@ -177,7 +166,7 @@ void ExchangeDomain::read_all(std::uint32_t slot, std::uint32_t target, Time now
     for (auto const& share : shares_) {
         if (share.member == target) continue;
         auto const way = route(instance, share.member, target);
-        if (way.domain != domain_) continue;
+        if (way.domain != domain_->domain()) continue;
         ++reader.awaited;
         start_transfer(slot, share.member, target, share.messages, way, now);
     }
@@ -191,31 +180,20 @@ void ExchangeDomain::start_transfer(std::uint32_t slot, std::uint32_t source, st
     auto const payload = plan.message_bytes * messages;
     auto& sender = instance.members[source];
     if (plan.style == ExchangeStyle::push) ++sender.in_flight;
-    for (auto const hop : way.bundles()) instance.bundle_bytes[map_->local(hop)] += wire;
+    for (auto const hop : way.bundles()) instance.bundle_bytes[domain_->map().local(hop)] += wire;
     instance.facts.payload_bytes += payload;
-    counters_.injected_bytes += payload;
-    ++counters_.flows;
     if (pairs_ == CountPairs::yes) {
         auto const members = static_cast<std::uint32_t>(instance.members.size());
         pair_table_.count(instance.key, members, 0, members, source, target, payload);
     }
-    engine_->start(now, way.bundles(), sender.engine, way.cap, plan.shares == ExchangeShares::by_bytes ? messages : 1,
-                   wire, TransferName{slot, source, target}.pack());
-}
-
-void ExchangeDomain::want_tick(Time when, Outbox& out) {
-    if (when >= tick_at_) return;
-    tick_at_ = when;
-    out.schedule(when, tick_event, {});
-}
-
-void ExchangeDomain::tick(Time now, Outbox& out) {
-    if (now == tick_at_) tick_at_ = Time::infinity();  // an older, later tick finds nothing to do
-    done_.clear();
-    engine_->advance(now, done_);
-    for (auto const& done : done_) transfer_done(done, out);
-    engine_->settle(now);
-    if (auto const next = engine_->next(); next < Time::infinity()) want_tick(next, out);
+    domain_->begin(*this,
+                   {.hops = way.bundles(),
+                    .cap = way.cap,
+                    .engine = sender.engine,
+                    .weight = plan.shares == ExchangeShares::by_bytes ? messages : 1,
+                    .wire_bytes = wire,
+                    .payload_bytes = payload},
+                   TransferName{slot, source, target}.pack(), now);
 }
 
 void ExchangeDomain::transfer_done(TransferDone const& done, Outbox& out) {
@@ -225,11 +203,11 @@ void ExchangeDomain::transfer_done(TransferDone const& done, Outbox& out) {
     auto& sender = instance.members[source];
     auto& receiver = instance.members[target];
     auto const way = route(instance, source, target);
-    digest_.add(done.cookie);
-    digest_.add(static_cast<std::uint64_t>(done.when.ps()));
+    domain_->note(done.cookie);
+    domain_->note(done.when);
 
     // Counted from the traffic itself, not from what start_transfer() noted: conservation is a check, not an identity.
-    counters_.delivered_bytes += plan.message_bytes * traffic_->messages(instance.key, source, target);
+    domain_->delivered(plan.message_bytes * traffic_->messages(instance.key, source, target));
     --receiver.awaited;
     if (plan.style == ExchangeStyle::push) {
         auto const flag = flag_leaves(instance, source, target);
@@ -254,7 +232,7 @@ void ExchangeDomain::tell_if_over(std::uint32_t slot, std::uint32_t index, Outbo
     auto const end = std::max(member.send_done, member.arrival) + instance.plan->finish;
     instance.facts.last_end = std::max(instance.facts.last_end, end);
     auto const received = traffic_->received(instance.key, index);
-    digest_.add(static_cast<std::uint64_t>(end.ps()));
+    domain_->note(end);
     out.send(LpId{rank_of(instance, index).value() - first_rank_.value()}, end, exchange_done,
              {instance.key.pack(), static_cast<std::uint64_t>(instance.facts.last_start.ps()),
               static_cast<std::uint64_t>(received.messages) << 32 | received.active_experts, 0, 0});
@@ -264,9 +242,9 @@ void ExchangeDomain::tell_if_over(std::uint32_t slot, std::uint32_t index, Outbo
 
 void ExchangeDomain::close(Event const& event) {
     auto& instance = instances_[static_cast<std::uint32_t>(event.body[0])];
-    sink_->add(
-        instance.facts.row(instance.key, *instance.plan, charge_ports(instance), domain_.value(), collectives_++));
-    traffic_->close(instance.key, domain_.value());
+    domain_->sink().add(instance.facts.row(instance.key, *instance.plan, charge_ports(instance),
+                                           domain_->domain().value(), domain_->next_collective_row()));
+    traffic_->close(instance.key, domain_->domain().value());
     open_.erase(instance.key);
     instance.open = false;
 }
@@ -274,30 +252,21 @@ void ExchangeDomain::close(Event const& event) {
 // Adds the instance's bytes to the totals; the longest time any bundle needs for them, and which one it is.
 PortBound ExchangeDomain::charge_ports(Instance& instance) {
     auto const& plan = *instance.plan;
-    auto const bundles = map_->bundles(domain_);
+    auto const bundles = domain_->map().bundles(domain_->domain());
     PortBound bound;
     for (std::size_t b = 0; b < bundles.size(); ++b) {
         auto const bytes = instance.bundle_bytes[b];
         if (bytes == 0) continue;
-        bundle_bytes_[b] += bytes;
-        bundle_payload_[b] += bytes / plan.wire_bytes * plan.message_bytes;
-        bound.consider(transfer_time(bytes, fabric_->bundles()[bundles[b].index()].capacity), bundles[b].value());
+        domain_->count_bundle(static_cast<std::uint32_t>(b), bytes, bytes / plan.wire_bytes * plan.message_bytes);
+        bound.consider(transfer_time(bytes, domain_->fabric().bundles()[bundles[b].index()].capacity),
+                       bundles[b].value());
     }
     return bound;
 }
 
-DigestChain ExchangeDomain::digest() const {
-    auto chain = digest_;
-    for (auto const bytes : bundle_bytes_) chain.add(static_cast<std::uint64_t>(bytes));
-    chain.add(static_cast<std::uint64_t>(counters_.injected_bytes));
-    chain.add(static_cast<std::uint64_t>(counters_.delivered_bytes));
-    return chain;
-}
-
 void ExchangeDomain::state(StateStream& stream) {
-    stream(instances_, pair_table_, bundle_bytes_, bundle_payload_, counters_, digest_, tick_at_, collectives_);
-    engine_->state(stream);
-    traffic_->state(domain_.value(), stream);
+    stream(instances_, pair_table_);
+    traffic_->state(domain_->domain().value(), stream);
     if (!stream.restoring()) return;
     for (std::uint32_t slot = 0; slot < instances_.size(); ++slot) {
         if (!instances_[slot].open) continue;
@@ -308,7 +277,7 @@ void ExchangeDomain::state(StateStream& stream) {
 
 std::vector<StuckExchange> ExchangeDomain::stuck() const {
     std::vector<StuckExchange> all;
-    auto const starved = engine_->starved();
+    auto const starved = domain_->starved(*this);
     for (auto const& [key, slot] : open_) {
         auto const& instance = instances_[slot];
         StuckExchange stuck{.key = key, .missing = {}, .starved = {}, .waiting = {}};

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The logical process that carries the exchanges of one domain: protocol of the operators, bytes moved by an engine.
+// The exchanges of one domain: the protocol of the operators.
 #pragma once
 
-#include "core/lp.hpp"
 #include "core/records.hpp"
+#include "netmodels/exchange/domain_lp.hpp"
 #include "netmodels/exchange/exchange.hpp"
 #include "netmodels/exchange/exchange_rules.hpp"
 #include "netmodels/exchange/layout.hpp"
-#include "netmodels/exchange/transfer_engine.hpp"
 
 #include <map>
-#include <memory>
 #include <vector>
 
 namespace orrery {
@@ -20,31 +18,23 @@ namespace orrery {
 // all members have arrived and its own sends are gone.
 // Pull (XCCL dispatch and combine, arXiv:2508.02520 sec. 3.2): member i prepares its blocks and announces them to every
 // peer; member j reads from everybody once all announcements have reached it.
-class ExchangeDomain final : public LogicalProcess {
+class ExchangeDomain final : public DomainProtocol {
   public:
     // `layouts` and `traffic` outlive the domain. Rank r is the LP r - first_rank.
-    ExchangeDomain(DomainId domain, Fabric const& fabric, DomainMap const& map, std::vector<GroupLayout> const& layouts,
-                   ExchangeTraffic& traffic, std::unique_ptr<TransferEngine> engine, RankId first_rank,
-                   CountPairs pairs, TimelineSink& sink);
+    ExchangeDomain(DomainLp& domain, std::vector<GroupLayout> const& layouts, ExchangeTraffic& traffic,
+                   RankId first_rank, CountPairs pairs);
 
-    void start(Outbox&) override {}
+    std::vector<std::uint16_t> event_kinds() const override { return {exchange_post, begin_event, close_event}; }
     void handle(Event const& event, Outbox& out) override;
-    DigestChain digest() const override;
+    void transfer_done(TransferDone const& done, Outbox& out) override;
     void state(StateStream& stream) override;
 
-    DomainId domain() const { return domain_; }
-    TransferCounters const& counters() const { return counters_; }
-    TransferEngine& engine() { return *engine_; }
-    // Wire bytes over each bundle of the domain so far, in the order of DomainMap::bundles().
-    std::vector<std::int64_t> const& bundle_bytes() const { return bundle_bytes_; }
-    // The payload among them.
-    std::vector<std::int64_t> const& bundle_payload() const { return bundle_payload_; }
     void emit_pairs(TimelineSink& sink) const { pair_table_.emit(*traffic_, sink); }
 
     std::vector<StuckExchange> stuck() const;
 
   private:
-    enum OwnEvent : std::uint16_t { begin_event = 32, close_event = 33, tick_event = 48 };
+    enum OwnEvent : std::uint16_t { begin_event = 32, close_event = 33 };
     struct Member {
         Time loop_end, send_done, arrival;
         std::uint32_t awaited = 0;    // members whose flag (push) or data (pull) has not arrived
@@ -72,38 +62,25 @@ class ExchangeDomain final : public LogicalProcess {
     void announce_all(std::uint32_t slot, Time now, Outbox& out);
     void start_transfer(std::uint32_t slot, std::uint32_t source, std::uint32_t target, std::uint32_t messages,
                         Route const& way, Time now);
-    void tick(Time now, Outbox& out);
-    void transfer_done(TransferDone const& done, Outbox& out);
     void tell_if_over(std::uint32_t slot, std::uint32_t index, Outbox& out);
     void close(Event const& event);
     PortBound charge_ports(Instance& instance);
     std::uint32_t instance_of(ExchangeKey key);
-    void want_tick(Time when, Outbox& out);
     // When the sender has raised its flag (or announcement) for that peer.
     static Time flag_leaves(Instance const& instance, std::uint32_t source, std::uint32_t target);
     void release_engine(Member& member);
     RankId rank_of(Instance const& instance, std::uint32_t member) const;
     Route route(Instance const& instance, std::uint32_t source, std::uint32_t target) const;
 
-    DomainId domain_;
-    Fabric const* fabric_;
-    DomainMap const* map_;
+    DomainLp* domain_;
     std::vector<GroupLayout> const* layouts_;
     ExchangeTraffic* traffic_;
-    std::unique_ptr<TransferEngine> engine_;
     RankId first_rank_;
     CountPairs pairs_;
-    TimelineSink* sink_;
 
     std::vector<Instance> instances_;  // slots, reused
     std::map<ExchangeKey, std::uint32_t> open_;
     PairTable pair_table_;
-    std::vector<std::int64_t> bundle_bytes_, bundle_payload_;
-    TransferCounters counters_;
-    DigestChain digest_;
-    Time tick_at_ = Time::infinity();
-    std::uint32_t collectives_ = 0;
-    std::vector<TransferDone> done_;              // scratch
     std::vector<ExchangeTraffic::Share> shares_;  // scratch
 };
 

@@ -27,11 +27,6 @@ struct TransferName {
     }
 };
 
-struct TransferCounters {
-    std::int64_t flows = 0;
-    std::int64_t injected_bytes = 0, delivered_bytes = 0;  // payload
-};
-
 enum class CountPairs : std::uint8_t { no, yes };
 
 // The rate at which a loop feeds the wire while it runs.

@@ -4,6 +4,7 @@
 
 #include "core/lp.hpp"
 #include "core/records.hpp"
+#include "netmodels/exchange/domain_lp.hpp"
 #include "netmodels/exchange/exchange.hpp"
 #include "netmodels/exchange/exchange_rules.hpp"
 #include "netmodels/exchange/site_map.hpp"

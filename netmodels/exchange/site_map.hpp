@@ -34,7 +34,7 @@ class SiteMap {
     };
     // The sites that serve one transfer, in order of travel: those that own a bundle of its route that can bind.
     struct Way {
-        std::array<SiteId, Route{}.hops.size()> sites{};
+        std::array<SiteId, RouteHops::size()> sites{};
         std::uint32_t count = 0;
 
         std::span<SiteId const> all() const { return {sites.data(), count}; }

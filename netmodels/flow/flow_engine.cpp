@@ -31,7 +31,7 @@ FlowEngine::FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId doma
 void FlowEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t engine, Rate cap, std::uint32_t weight,
                        std::int64_t wire_bytes, std::uint64_t cookie) {
     static_cast<void>(now);                                    // it moves no byte before settle()
-    std::array<std::uint32_t, Route{}.hops.size() + 1> links;  // an engine and the hops
+    std::array<std::uint32_t, RouteHops::size() + 1> links;  // an engine and the hops
     std::uint32_t count = 0;
     auto narrowest = Rate::unlimited();
     auto const add = [&](std::uint32_t link) {

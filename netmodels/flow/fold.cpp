@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 namespace orrery {
 namespace {
@@ -129,6 +130,49 @@ bool alike(FlowGraph const& graph, Folding const& folding) {
     return true;
 }
 
+// Flows that share no link, as in a step of a ring: alike when they are of one kind and their links are, one by one. No
+// refinement is needed, and every link class has one crossing. Nothing when flows do share links, or classes are many.
+std::optional<Folding> fold_disjoint(FlowGraph const& graph, std::uint32_t most) {
+    std::vector<std::uint8_t> crossed(graph.links(), 0);
+    for (std::uint32_t f = 0; f < graph.flows(); ++f)
+        for (auto const& crossing : graph.crossings(f))
+            if (std::exchange(crossed[crossing.link], 1) != 0) return std::nullopt;
+
+    auto const same = [&graph](std::uint32_t a, std::uint32_t b) {
+        auto const of_a = graph.crossings(a), of_b = graph.crossings(b);
+        return graph.kind(a) == graph.kind(b) &&
+               std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), [&](auto const& x, auto const& y) {
+                   return graph.capacity(x.link) == graph.capacity(y.link) && x.weight == y.weight &&
+                          x.total == y.total;
+               });
+    };
+    Folding folding;
+    folding.class_of_flow.resize(graph.flows());
+    folding.class_of_link.resize(graph.links());
+    std::uint32_t last = 0;  // the class of the flow before: most are alike
+    for (std::uint32_t f = 0; f < graph.flows(); ++f) {
+        auto const classes = static_cast<std::uint32_t>(folding.classes.size());
+        auto found = last;
+        if (classes == 0 || !same(f, folding.classes[last].representative))
+            for (found = 0; found < classes && !same(f, folding.classes[found].representative);) ++found;
+        if (found == classes) {
+            constexpr std::uint32_t few = 8;  // more are looked for by hashing
+            if (classes == std::min(most, few)) return std::nullopt;
+            folding.classes.push_back({f, static_cast<std::uint32_t>(folding.crossings.size()),
+                                       static_cast<std::uint32_t>(graph.crossings(f).size())});
+            for (auto const& crossing : graph.crossings(f)) {
+                folding.crossings.push_back(
+                    {static_cast<std::uint32_t>(folding.link_representative.size()), crossing.total});
+                folding.link_representative.push_back(crossing.link);
+            }
+        }
+        auto link_class = folding.classes[found].first_crossing;  // one crossing per link class
+        for (auto const& crossing : graph.crossings(f)) folding.class_of_link[crossing.link] = link_class++;
+        folding.class_of_flow[f] = last = found;
+    }
+    return folding;
+}
+
 }  // namespace
 
 std::uint32_t FlowGraph::add_link(std::int64_t capacity) {
@@ -150,6 +194,7 @@ void FlowGraph::clear() {
 }
 
 std::optional<Folding> fold(FlowGraph const& graph, std::uint32_t most) {
+    if (auto folding = fold_disjoint(graph, most)) return folding;
     auto const link_colours = refine_links(graph);
     Colours flow_colours(graph.flows());
     for (std::uint32_t f = 0; f < graph.flows(); ++f) flow_colours[f] = colour_of(graph, f, link_colours);

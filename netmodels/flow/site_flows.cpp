@@ -33,7 +33,7 @@ SiteFlows::FarLink& SiteFlows::far(BundleId bundle) {
 
 void SiteFlows::start(Route const& way, std::uint32_t loop, std::uint32_t weight, std::int64_t wire_bytes,
                       std::uint64_t cookie) {
-    std::array<std::uint32_t, Route{}.hops.size() + 1> links;  // a loop and the hops
+    std::array<std::uint32_t, RouteHops::size() + 1> links;  // a loop and the hops
     std::uint32_t count = 0;
     auto narrowest = Rate::unlimited();
     if (loop != 0) links[count++] = loop;

@@ -21,7 +21,7 @@ PacketEngine::PacketEngine(Fabric const& fabric, DomainMap const& map, DomainId 
       compiled_(fabric, map, domain, settings),
       rates_(map.bundles(domain).size()),
       network_(make_packet_network(compiled_, map, settings)),
-      width_(settings.prompt ? compiled_.prompt_lookahead() : compiled_.lookahead()) {
+      width_(settings.prompt ? Time::from_ps((compiled_.prompt_lookahead().ps() + 1) / 2) : compiled_.lookahead()) {
     for (std::uint32_t p = 0; p < compiled_.port_count(); ++p) {
         auto const rate = Rate::from_bits_per_s(compiled_.port(p).rate);
         auto& [flow, packet] = rates_[compiled_.port(p).bundle];
@@ -57,7 +57,7 @@ void PacketEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t
     }
     Time latency;
     for (auto const hop : hops) latency += fabric_->bundles()[hop.index()].latency;
-    transfers_[slot] = {cookie, latency.ps(), ideal(hops, wire_bytes, latency).ps()};
+    transfers_[slot] = {cookie, latency.ps(), ideal(hops, wire_bytes, latency).ps(), wire_bytes};
     network_->offer({.source = rank_at(*fabric_, link_of(hops.front()).from),
                      .target = rank_at(*fabric_, link_of(hops.back()).to),
                      .offered = now,
@@ -89,7 +89,7 @@ void PacketEngine::advance(Time now, std::vector<TransferDone>& done) {
         auto const slot = static_cast<std::uint32_t>(delivery.cookie);
         auto const& transfer = transfers_[slot];
         done.push_back({transfer.cookie, Time::from_ps(delivery.when.ps() - transfer.latency)});
-        flow_times_.add(delivery.when - delivery.offered, Time::from_ps(transfer.ideal));
+        flow_times_.add(transfer.bytes, delivery.when - delivery.offered, Time::from_ps(transfer.ideal));
         free_transfers_.push_back(slot);
     }
     deliveries.clear();

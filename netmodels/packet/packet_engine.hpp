@@ -15,7 +15,8 @@ namespace orrery {
 
 // A transfer is a message cut into packets. The network is run window by window, each as soon as time has passed it, so
 // that every transfer offered inside a window is known before it runs; a transfer is therefore told up to one window
-// after it is over, with its exact time; with PacketSettings::prompt, before its last byte arrives. That time is the
+// after it is over, with its exact time; with PacketSettings::prompt, half the latency of
+// the fastest link before its last byte arrives, or earlier. That time is the
 // arrival of its last byte less the latencies of its links, because the exchange protocol adds the latency of the
 // route, which also holds the endpoints' shares.
 class PacketEngine final : public TransferEngine {
@@ -45,6 +46,7 @@ class PacketEngine final : public TransferEngine {
         std::uint64_t cookie = 0;
         std::int64_t latency = 0;  // ps: of the links of its route
         std::int64_t ideal = 0;    // ps: at the slowest bundle of it, and the latencies
+        std::int64_t bytes = 0;    // on the wire
     };
     // What one flow can get of a bundle: all of its links, or one when flows are hashed; and one packet of it.
     struct FlowRate {

@@ -11,6 +11,7 @@
 #include "core/units.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -51,9 +52,26 @@ struct LinkClass {
     std::string plane;  // "ub", "rdma", "vpc", "sio"
 };
 
-// One way from a rank to another for a striped transfer. At most 8 bundles in order of travel.
+// The bundles of a route. Nothing is written before it is used, so that the room for long routes (26 in a torus of 16 x
+// 16 x 16) costs the short ones nothing.
+class RouteHops {
+  public:
+    // User-provided, so that even Route{} leaves them alone.
+    RouteHops() {}  // NOLINT(modernize-use-equals-default)
+    static constexpr std::uint32_t size() { return 64; }
+    BundleId& operator[](std::size_t i) { return ids_[i]; }
+    BundleId operator[](std::size_t i) const { return ids_[i]; }
+    BundleId const* data() const { return ids_; }
+
+  private:
+    union {
+        BundleId ids_[64];
+    };
+};
+
+// One way from a rank to another for a striped transfer, in order of travel.
 struct Route {
-    std::array<BundleId, 8> hops{};
+    RouteHops hops;  // the first hop_count are set
     std::uint32_t hop_count = 0;
     Time latency;  // zero-load one-way latency of a small message, endpoint shares included
     DomainId domain;
@@ -136,6 +154,8 @@ class Fabric {
     virtual std::uint32_t ranks_per_block() const = 0;
     // Where a rank is, for people: "super-node 0, node 3, NPU 2, die 1".
     virtual std::string rank_name(RankId) const = 0;
+    // What was not taken as it was written, where the fabric comes from a file of another tool.
+    virtual std::vector<std::string> const& notes() const;
 
     std::uint32_t rank_count() const { return rank_count_; }
     std::uint32_t domain_count() const { return domain_count_; }

@@ -127,7 +127,7 @@ inline DryEnd dry_run(Job const& job, DryOptions const& options, Saved* from = n
         auto const share = simulation->share();
         digest.add(share.digest);
         end.unfinished += share.unfinished_ranks;
-        end.flows += share.flows;
+        end.flows += share.transfers.flows;
     }
     end.digest = digest.hex();
     sort_rows(end.rows);

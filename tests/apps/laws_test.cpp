@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must hold whatever the scenario: bytes, speed, heat, skew, seeds.
+#include "apps/run/moe_step.hpp"
 #include "tests/apps/apps_testing.hpp"
 
 #include <gmock/gmock-matchers.h>
@@ -65,22 +66,22 @@ TEST_P(LawsOf, BytesAreTokensTimesMessagesTimesBytesButOwnOnes) {
     RoutingMatrix matrix;
     std::int64_t instances = 0;
     std::uint32_t moe_layers = 0;
-    for (auto const& layer : job.plan().layers()) moe_layers += layer.moe ? 1 : 0;
-    for (std::uint32_t group = 0; group < job.groups(); ++group)
+    for (auto const& layer : job.moe_step().plan().layers()) moe_layers += layer.moe ? 1 : 0;
+    for (std::uint32_t group = 0; group < job.moe_step().groups(); ++group)
         for (std::uint32_t layer = 0; layer < moe_layers; ++layer)
-            for (std::uint32_t microbatch = 0; microbatch < job.plan().microbatches(); ++microbatch) {
-                job.matrices().build(group, layer, microbatch, matrix);
+            for (std::uint32_t microbatch = 0; microbatch < job.moe_step().plan().microbatches(); ++microbatch) {
+                job.moe_step().matrices().build(group, layer, microbatch, matrix);
                 ++instances;
-                auto const all = static_cast<std::int64_t>(job.tokens_per_microbatch()) *
-                                 job.matrices().messages_per_token() * job.ep();
+                auto const all = static_cast<std::int64_t>(job.moe_step().tokens_per_microbatch()) *
+                                 job.moe_step().matrices().messages_per_token() * job.moe_step().ep();
                 std::int64_t own = 0;
-                for (std::uint32_t m = 0; m < job.ep(); ++m) own += matrix.messages(m, m);
+                for (std::uint32_t m = 0; m < job.moe_step().ep(); ++m) own += matrix.messages(m, m);
                 remote += all - own;
             }
-    auto const dispatch = remote * job.exchange(OpKind::dispatch).message_bytes;
-    auto const combine = remote * job.exchange(OpKind::combine).message_bytes;
-    EXPECT_EQ(run.share.injected_bytes, dispatch + combine);
-    EXPECT_EQ(run.share.delivered_bytes, run.share.injected_bytes);
+    auto const dispatch = remote * job.moe_step().exchange(OpKind::dispatch).message_bytes;
+    auto const combine = remote * job.moe_step().exchange(OpKind::combine).message_bytes;
+    EXPECT_EQ(run.share.transfers.injected_bytes, dispatch + combine);
+    EXPECT_EQ(run.share.transfers.delivered_bytes, run.share.transfers.injected_bytes);
     EXPECT_EQ(run.share.unfinished_ranks, 0);
     std::int64_t dispatched = 0, combined = 0;
     std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
@@ -94,7 +95,8 @@ TEST_P(LawsOf, BytesAreTokensTimesMessagesTimesBytesButOwnOnes) {
     EXPECT_EQ(combined, combine);
     std::int64_t loads = 0;
     for (auto const& row : run.rows.loads) loads += row.tokens;
-    EXPECT_EQ(loads, instances * job.tokens_per_microbatch() * job.matrices().messages_per_token() * job.ep());
+    EXPECT_EQ(loads, instances * job.moe_step().tokens_per_microbatch() *
+                         job.moe_step().matrices().messages_per_token() * job.moe_step().ep());
 }
 
 TEST_P(LawsOf, DoublingEveryRateNeverSlows) {

@@ -43,7 +43,7 @@ TEST(ReferenceData, ARecordedRoutingTraceDrivesARun) {
     auto const job = make_job(directory.scenario, sets);
     Simulated const run(job);
     EXPECT_EQ(run.share.unfinished_ranks, 0);
-    EXPECT_EQ(run.share.delivered_bytes, run.share.injected_bytes);
+    EXPECT_EQ(run.share.transfers.delivered_bytes, run.share.transfers.injected_bytes);
     std::int64_t tokens = 0;
     std::set<std::uint16_t> layers;
     for (auto const& row : run.rows.loads) {

@@ -37,9 +37,9 @@ TEST_P(Sharing, DelayedIsNearExact) {
     sets.back() = "network.flow.sharing=delayed";
     Simulated const delayed(shipped(GetParam().name), sets);
     EXPECT_EQ(delayed.share.unfinished_ranks, 0);
-    EXPECT_EQ(delayed.share.flows, exact.share.flows);
-    EXPECT_EQ(delayed.share.injected_bytes, exact.share.injected_bytes);
-    EXPECT_EQ(delayed.share.delivered_bytes, exact.share.delivered_bytes);
+    EXPECT_EQ(delayed.share.transfers.flows, exact.share.transfers.flows);
+    EXPECT_EQ(delayed.share.transfers.injected_bytes, exact.share.transfers.injected_bytes);
+    EXPECT_EQ(delayed.share.transfers.delivered_bytes, exact.share.transfers.delivered_bytes);
     EXPECT_EQ(delayed.share.bundle_bytes, exact.share.bundle_bytes);
     EXPECT_EQ(delayed.share.bundle_payload, exact.share.bundle_payload);
     EXPECT_EQ(delayed.rows.operations.size(), exact.rows.operations.size());

@@ -160,8 +160,9 @@ class OneExchange {
                                                       FlowEngine::Settings{.error_ppm = setup.error_ppm}, setup.bin);
             else
                 engine = std::make_unique<AnalyticEngine>(*fabric_, map_, id, setup.bin);
-            domains.push_back(std::make_unique<ExchangeDomain>(id, *fabric_, map_, layouts_, traffic, std::move(engine),
-                                                               RankId{setup.first}, CountPairs::yes, rows));
+            domains.push_back(std::make_unique<DomainLp>(id, *fabric_, map_, std::move(engine), rows));
+            exchanges.push_back(
+                &domains.back()->add<ExchangeDomain>(layouts_, traffic, RankId{setup.first}, CountPairs::yes));
             local.push_back({lp_of(id), domains.back().get()});
         }
         std::vector<std::uint32_t> const owner(local.size(), 0);
@@ -178,9 +179,9 @@ class OneExchange {
             injected += site->counters().injected_bytes;
             delivered += site->counters().delivered_bytes;
         }
+        for (auto const* exchange : exchanges) exchange->emit_pairs(rows);
         for (auto const& domain : domains) {
             domain->engine().traffic().emit_until(end, rows);
-            domain->emit_pairs(rows);
             flows += domain->counters().flows;
             injected += domain->counters().injected_bytes;
             delivered += domain->counters().delivered_bytes;
@@ -214,7 +215,8 @@ class OneExchange {
     HandTraffic traffic;
     Rows rows;
     std::vector<std::unique_ptr<Poster>> posters;
-    std::vector<std::unique_ptr<ExchangeDomain>> domains;
+    std::vector<std::unique_ptr<DomainLp>> domains;
+    std::vector<ExchangeDomain*> exchanges;            // of the domains
     std::vector<std::unique_ptr<ExchangeSite>> sites;  // with Network::delayed, instead of domains
     std::int64_t events = 0;
     std::int64_t flows = 0, injected = 0, delivered = 0;
