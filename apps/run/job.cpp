@@ -131,6 +131,7 @@ void Job::choose_lookahead() {
         packet_ = make_packet_settings(scenario());
         packet_.timetable =
             link_timetable_of(scenario().fabric(), scenario().seed(), degradations_of(scenario().fabric()));
+        check_trace(packet_.trace, *fabric_);
         packet_.prompt = scenario().workload().kind() != "moe_step";  // its messages depend on each other
     }
     auto least = workload_->least_delay(*this);

@@ -22,6 +22,7 @@ class RankEnds final : public TimelineSink {
     void add(CollectiveRow const&) override {}
     void add(ExpertLoadRow const&) override {}
     void add(LinkBinRow const&) override {}
+    void add(PacketBinRow const&) override {}
     void add(PairRow const&) override {}
 
     std::vector<std::int64_t> take() { return std::move(ends_); }
