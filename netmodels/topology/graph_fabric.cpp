@@ -84,10 +84,11 @@ void GraphFabric::finish() {
 }
 
 void GraphFabric::refresh() {
-    damaged_ = slowed_ = false;
+    damaged_ = false;
+    hurt_.assign(bundles_.size(), false);
     for (auto const& link : links_) {
         damaged_ = damaged_ || link.rate == Rate{};
-        slowed_ = slowed_ || link.rate < nominal_[bundles_[link.bundle.index()].link_class];
+        if (link.rate < nominal_[bundles_[link.bundle.index()].link_class]) hurt_[link.bundle.index()] = true;
     }
     for (auto& bundle : bundles_) refresh_bundle(bundle);
     distances_.clear();

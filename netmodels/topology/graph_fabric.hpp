@@ -83,7 +83,7 @@ class GraphFabric : public BuiltFabric {
 
     // The way of a pair on the fabric as built; false: none is given, take a shortest one.
     virtual bool rule(RankId, RankId, Trail&) const { return false; }
-    // What one transfer gets of a fabric with links that are down or slow; at most what each bundle carries.
+    // What one transfer gets of a way with links that are down or slow; at most what each bundle carries.
     virtual Rate sprayed(Trail const&, Rate narrowest) const { return narrowest; }
     // Sets `offered` of bundles that can be left out; the others stay as they are.
     virtual void offer() {}
@@ -109,7 +109,8 @@ class GraphFabric : public BuiltFabric {
     std::vector<std::uint32_t> first_edge_;  // by node, and one more
     std::vector<Edge> edges_;                // by node they leave, then by the one they reach
     std::vector<Rate> nominal_;              // of each link class, as built
-    bool damaged_ = false, slowed_ = false;  // a link is down; one is slower than its kind
+    bool damaged_ = false;                   // a link is down
+    std::vector<bool> hurt_;                 // by bundle: a link of it is slower than its kind, or down
     // Hops from every node to a switch over the links that are up, filled for the switches that are asked for. What is
     // in it depends on the fabric alone, so that routes are pure.
     mutable std::vector<std::unique_ptr<std::vector<std::uint8_t>>> distances_;

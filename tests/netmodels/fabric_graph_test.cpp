@@ -27,13 +27,14 @@ TEST(GraphFabric, ParallelLinksStayParallel) {
     sprayed.degrade({down("s0-s1.2")});
     EXPECT_EQ(sprayed.bundle("s0-s1.*").capacity, 300_Gbps);
     expect_well_formed(*sprayed);
-    NamedFabric hashed(graph(8, {{"s", 2}}, wires, "ecmp"));
+    NamedFabric hashed(
+        graph(16, {{"s", 2}}, {{"h0..7", "s0", 100}, {"h8..15", "s1", 100}, {"s0", "s1", 100, 4}}, "ecmp"));
     std::set<BundleId> used;
-    for (std::uint32_t a = 0; a < 4; ++a)
-        for (std::uint32_t b = 4; b < 8; ++b) used.insert(hashed.route(a, b).hops[1]);
-    EXPECT_EQ(used.size(), 4U) << "16 pairs over four links";
+    for (std::uint32_t a = 0; a < 8; ++a)
+        for (std::uint32_t b = 8; b < 16; ++b) used.insert(hashed.route(a, b).hops[1]);
+    EXPECT_EQ(used.size(), 4U) << "64 pairs over four links";
     hashed.degrade({down("s0-s1.[012]")});
-    for (std::uint32_t a = 0; a < 4; ++a) EXPECT_EQ(hashed->bundle_name(hashed.route(a, 4).hops[1]), "s0-s1.3");
+    for (std::uint32_t a = 0; a < 4; ++a) EXPECT_EQ(hashed->bundle_name(hashed.route(a, 8).hops[1]), "s0-s1.3");
 }
 
 // DGX-1: two quads joined all to all, each GPU with its twin, and one ring more.
