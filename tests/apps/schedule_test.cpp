@@ -178,8 +178,7 @@ std::string const supernodes =
 
 class ScheduleOn : public ::testing::TestWithParam<Fabric1> {
   protected:
-    ScheduleDirectory const directory_{GetParam().fabric, busy,
-                                       "    more: [{file: other.yaml, first_rank: 12}]\n"};
+    ScheduleDirectory const directory_{GetParam().fabric, busy, "    more: [{file: other.yaml, first_rank: 12}]\n"};
     fs::path const other_ = directory_.write("other.yaml", other_job);
     Job const job_ = make_job(directory_.scenario, GetParam().sets);
     DryEnd const whole_ = dry_run(job_, {});
