@@ -32,6 +32,7 @@ Examples:
   orrery recover results/four
   orrery import trace.0.et --lenient
   orrery report results/four
+  orrery collective --fabric single_switch --op all-to-all --sizes 8:1GiB:x2
   orrery verify
 Exit codes: 0 complete, 1 internal error, 2 bad input, 3 the workload cannot finish,
             4 stopped by a limit or signal, 5 out of the memory limit.
@@ -44,6 +45,7 @@ struct Arguments {
     ScenarioArguments compare;
     TopologyArguments topology;
     ImportArguments import;
+    CollectiveArguments collective;
     ResumeArguments resume;
     LaunchOptions run_options, resume_options;
     LookBackCommands look_back;
@@ -118,6 +120,26 @@ void add_import(CLI::App& app, Arguments& a) {
     import->add_option("--first-dimension", o.first_dimension, "ASTRA-sim 1: ranks in the first dimension");
 }
 
+void add_collective(CLI::App& app, CollectiveArguments& a) {
+    auto* command = app.add_subcommand(
+        "collective", "Time one collective over a range of sizes; prints size, time, algbw, busbw, bound, bottleneck");
+    command->add_option("--fabric", a.fabric, "A kind (single_switch), {kind: ...} as YAML, or a scenario file")
+        ->required();
+    command->add_option("--op", a.op, "all-reduce, reduce-scatter, all-gather, all-to-all, broadcast, ...");
+    command->add_option("--sizes", a.sizes,
+                        "FIRST:LAST:xFACTOR, FIRST:LAST:+STEP or a list; as nccl-tests counts them");
+    command->add_option("--ranks", a.ranks, "Members, from rank 0 on (default: all ranks of the fabric)");
+    command->add_option("--root", a.root, "Root of a rooted operation");
+    command->add_option("--algorithm", a.algorithm, "A name, auto, hccl or nccl:H100 (docs/collectives.md)");
+    command->add_option("--protocol", a.protocol, "LL, LL128, Simple, none or auto");
+    command->add_option("--model", a.model, "flow, packet or analytic");
+    command->add_option("--element-bytes", a.element_bytes, "Bytes of an element, for the column of counts")
+        ->check(CLI::Range(1, 16));
+    command->add_option("--set", a.sets, "Override one value of the scenario: path=value; may be repeated")
+        ->take_all()
+        ->expected(1);
+}
+
 ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {
     if (app.got_subcommand("run")) {
         a.run_options.apply(a.run);
@@ -135,6 +157,7 @@ ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {
     if (app.got_subcommand("topology")) return topology_command(world, a.topology);
     if (app.got_subcommand("compare-models")) return compare_models_command(world, a.compare);
     if (app.got_subcommand("import")) return import_command(world, a.import);
+    if (app.got_subcommand("collective")) return collective_command(world, a.collective);
     if (app.got_subcommand("verify")) return verify_command(world);
     if (app.got_subcommand("doctor")) return doctor_command(world);
     return reference_command(world);
@@ -183,6 +206,7 @@ int main(int argc, char** argv) {
     add_scenario(
         app.add_subcommand("compare-models", "Simulate a scenario with the flow and the packet model; show both"),
         arguments.compare);
+    add_collective(app, arguments.collective);
     app.add_subcommand("verify", "Run closed-form cases on this machine: expected, got, error, pass or fail");
     app.add_subcommand("doctor", "Check MPI, HDF5, scratch space and cores");
     app.add_subcommand("reference", "Print the scenario reference (docs/scenario.md)");

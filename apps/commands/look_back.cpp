@@ -14,7 +14,8 @@ void LookBackCommands::add_to(CLI::App& app) {
     out->add_option("--ranks", export_.ranks, "Only these: 17, or 0-15");
     out->add_option("--from", export_.from, "Only from this simulated time on, such as 2ms");
     out->add_option("--until", export_.until, "Only until this simulated time");
-    auto* compare = app.add_subcommand("compare", "Say what differs between two runs and why the time did or did not change");
+    auto* compare =
+        app.add_subcommand("compare", "Say what differs between two runs and why the time did or did not change");
     compare->add_option("BEFORE", compare_.before, "A timeline, or the directory of a run")->required();
     compare->add_option("AFTER", compare_.after, "Another one")->required();
     auto* study = app.add_subcommand("study", "Run all combinations of a study; one table and one page");

@@ -51,7 +51,8 @@ ExitCode study_command(StudyArguments const& arguments) {
     watch_signals();
     auto const plan = load_study(arguments.study);
     auto const share = share_of(arguments.share);
-    auto const out = arguments.out.empty() ? std::filesystem::path{arguments.study.stem().string() + ".study"} : arguments.out;
+    auto const out =
+        arguments.out.empty() ? std::filesystem::path{arguments.study.stem().string() + ".study"} : arguments.out;
     make_directory(out);
     auto results = read_results(out, plan);
     auto const members = still_to_run(plan, share, results);
@@ -63,7 +64,8 @@ ExitCode study_command(StudyArguments const& arguments) {
         bool stopping = false;
         auto const cores = std::max(1U, std::thread::hardware_concurrency());
         run_members(plan, members,
-                    {.workers = arguments.workers > 0 ? arguments.workers : cores, .stop = [&] { return stopping = stopping || (take_signal_flags() & window_flag::stop) != 0; }},
+                    {.workers = arguments.workers > 0 ? arguments.workers : cores,
+                     .stop = [&] { return stopping = stopping || (take_signal_flags() & window_flag::stop) != 0; }},
                     [&](MemberResult const& result, std::string const& line) {
                         log.add(line);
                         results[result.member] = result;

@@ -170,9 +170,11 @@ std::vector<std::string> verdict(Difference const& d) {
         return lines;
     }
     if (d.inputs.empty())
-        lines.emplace_back("The inputs are equal but not the results: other versions, or other files behind the inputs.");
+        lines.emplace_back(
+            "The inputs are equal but not the results: other versions, or other files behind the inputs.");
     if (std::abs(step) < noticeable) {
-        lines.push_back(fmt::format("The step takes as long as before ({}), although something moved:", signed_percent(step)));
+        lines.push_back(
+            fmt::format("The step takes as long as before ({}), although something moved:", signed_percent(step)));
     } else {
         lines.push_back(fmt::format("The step takes {} {}: {} instead of {} ({}).",
                                     time_text(std::abs(d.after_s - d.before_s)), step > 0 ? "longer" : "less",
@@ -182,7 +184,8 @@ std::vector<std::string> verdict(Difference const& d) {
     for (auto const& part : d.parts) {
         auto const moved = part.after_s - part.before_s;
         if (std::abs(moved) < 0.05 * std::abs(d.after_s - d.before_s) || moved == 0 || named == 3) break;
-        lines.push_back(fmt::format("  {} {}{}: {}", part.name, moved > 0 ? "+" : "-", time_text(std::abs(moved)), part.why));
+        lines.push_back(
+            fmt::format("  {} {}{}: {}", part.name, moved > 0 ? "+" : "-", time_text(std::abs(moved)), part.why));
         ++named;
     }
     if (!d.links.empty())
@@ -212,7 +215,8 @@ std::string text_of(RunDifference const& d) {
     auto const line = [&](std::string const& content) { text += content + '\n'; };
     for (auto const& sentence : d.verdict) line(sentence);
     line("");
-    line(d.inputs.empty() ? "Inputs: equal" : fmt::format("{:<44} {:>20} {:>20}", "inputs that differ", "before", "after"));
+    line(d.inputs.empty() ? "Inputs: equal"
+                          : fmt::format("{:<44} {:>20} {:>20}", "inputs that differ", "before", "after"));
     auto const shown = [](std::string const& value) { return value.empty() ? std::string{"not set"} : value; };
     for (auto const& input : d.inputs)
         line(fmt::format("{:<44} {:>20} {:>20}", input.path, shown(input.before), shown(input.after)));
@@ -220,8 +224,9 @@ std::string text_of(RunDifference const& d) {
     line("");
     line(fmt::format("{:<26} {:>12} {:>12} {:>12}", "mean rank's step", "before", "after", "difference"));
     for (auto const& part : d.parts)
-        line(fmt::format("{:<26} {:>12} {:>12} {:>12}", part.name, time_text(part.before_s), time_text(part.after_s),
-                         (part.after_s < part.before_s ? "-" : "+") + time_text(std::abs(part.after_s - part.before_s))));
+        line(fmt::format(
+            "{:<26} {:>12} {:>12} {:>12}", part.name, time_text(part.before_s), time_text(part.after_s),
+            (part.after_s < part.before_s ? "-" : "+") + time_text(std::abs(part.after_s - part.before_s))));
     line(fmt::format("{:<26} {:>12} {:>12} {:>12}", "step", time_text(d.before_s), time_text(d.after_s),
                      signed_percent(change(d.before_s, d.after_s))));
     if (d.links.empty()) return text;

@@ -27,8 +27,8 @@ struct RunDifference {
     std::vector<Input> inputs;
     bool identical = false;  // equal digests
     double before_s = 0, after_s = 0;
-    std::vector<Part> parts;   // what moved most first
-    std::vector<Links> links;  // the same
+    std::vector<Part> parts;           // what moved most first
+    std::vector<Links> links;          // the same
     std::vector<std::string> verdict;  // sentences: what changed, and why
 };
 

@@ -18,7 +18,7 @@ constexpr std::int64_t most_operations = 1'000'000;
 }  // namespace
 
 Exported export_chrome(RunFile const& run, TraceSlice const& slice, std::filesystem::path const& path) {
-    auto const exchanges = run.exchange_kinds();
+    auto const exchanges = run.communicating_kinds();
     Exported exported;
     std::set<std::uint32_t> named;
     std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
@@ -35,8 +35,7 @@ Exported export_chrome(RunFile const& run, TraceSlice const& slice, std::filesys
                         "--from and --until, or use --perfetto",
                         most_operations);
         if (named.insert(o.rank).second) {
-            name("process_name", o.rank, 0,
-                 fmt::format("rank {}: {}", o.rank, run.fabric().rank_name(RankId{o.rank})));
+            name("process_name", o.rank, 0, fmt::format("rank {}: {}", o.rank, run.fabric().rank_name(RankId{o.rank})));
             name("thread_name", o.rank, 0, "compute");
             name("thread_name", o.rank, 1, "communication");
         }

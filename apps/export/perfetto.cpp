@@ -33,7 +33,8 @@ class TraceFile {
     }
     void close() {
         out_.close();
-        ORRERY_VALIDATE(out_.good(), "cannot write {} (no room, or no such directory) choose another file", path_.string());
+        ORRERY_VALIDATE(out_.good(), "cannot write {} (no room, or no such directory) choose another file",
+                        path_.string());
         publish_file(temporary_, path_);
     }
 
@@ -45,7 +46,7 @@ class TraceFile {
 class PerfettoWriter {
   public:
     PerfettoWriter(RunFile const& run, TraceSlice const& slice, TraceFile& file)
-        : run_(run), slice_(slice), file_(file), exchanges_(run.exchange_kinds()) {}
+        : run_(run), slice_(slice), file_(file), exchanges_(run.communicating_kinds()) {}
 
     Exported write() {
         write_names();
@@ -63,7 +64,9 @@ class PerfettoWriter {
     static std::uint64_t ns(std::int64_t ps) { return static_cast<std::uint64_t>(ps) / 1000; }
     // Tracks: ranks from 1, their streams and the links behind them; all far from each other.
     static std::uint64_t rank_track(std::uint32_t rank) { return 1 + 4 * std::uint64_t{rank}; }
-    static std::uint64_t stream_track(std::uint32_t rank, Stream s) { return rank_track(rank) + 1 + (s == Stream::communication ? 1 : 0); }
+    static std::uint64_t stream_track(std::uint32_t rank, Stream s) {
+        return rank_track(rank) + 1 + (s == Stream::communication ? 1 : 0);
+    }
     static constexpr std::uint64_t links_track = std::uint64_t{1} << 40;
     static std::uint64_t link_track(std::uint32_t row) { return links_track + 1 + row; }
 

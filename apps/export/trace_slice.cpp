@@ -19,7 +19,8 @@ std::uint32_t rank_of(std::string_view text, std::string const& whole) {
 
 Time time_of(char const* option, std::string const& text) {
     auto const parsed = quantity::parse_integer(quantity::Dimension::time, text, "1ms");
-    ORRERY_VALIDATE(static_cast<bool>(parsed), "{} {} ({}) {}", option, text, parsed.refusal.reason, parsed.refusal.fix);
+    ORRERY_VALIDATE(static_cast<bool>(parsed), "{} {} ({}) {}", option, text, parsed.refusal.reason,
+                    parsed.refusal.fix);
     return Time::from_ps(*parsed.value);
 }
 

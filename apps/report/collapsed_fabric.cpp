@@ -30,8 +30,7 @@ class Collapser {
   public:
     Collapser(Fabric const& fabric, CollapsedFabric& out) : fabric_(fabric), out_(out) {
         out_.vertex_of.assign(fabric.nodes().size(), none);
-        for (std::uint32_t n = 0; n < fabric.nodes().size(); ++n)
-            highest_ = std::max(highest_, fabric.nodes()[n].tier);
+        for (std::uint32_t n = 0; n < fabric.nodes().size(); ++n) highest_ = std::max(highest_, fabric.nodes()[n].tier);
     }
 
     void ranks(std::vector<std::uint32_t> const& domain_of_block) {

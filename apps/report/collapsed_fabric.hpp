@@ -14,7 +14,7 @@ struct CollapsedFabric {
     struct Vertex {
         std::string name;
         std::uint8_t tier = 0;
-        std::uint32_t nodes = 0;  // ranks or switches that it stands for
+        std::uint32_t nodes = 0;           // ranks or switches that it stands for
         RankId first_rank{}, last_rank{};  // of ranks
     };
     std::vector<Vertex> vertices;

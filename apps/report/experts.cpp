@@ -3,8 +3,8 @@
 #include "apps/report/sections.hpp"
 
 #include <algorithm>
-#include <map>
 #include <cmath>
+#include <map>
 
 namespace orrery::page {
 namespace {
@@ -55,8 +55,7 @@ struct Cell {
     void add_to(Layer& layer) const {
         auto const of = [](auto const& map) {
             Loads loads;
-            for (auto const& [key, tokens] : map)
-                loads.push_back(tokens);
+            for (auto const& [key, tokens] : map) loads.push_back(tokens);
             return loads;
         };
         auto const logical = of(experts);

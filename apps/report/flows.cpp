@@ -22,8 +22,9 @@ struct SizeClass {
 
 Json flows(RunFile const& run) {
     if (!run.has_group("flow_times"))
-        return missing("Completion times of single flows are known to the packet model only: run with --set "
-                       "network.model=packet.");
+        return missing(
+            "Completion times of single flows are known to the packet model only: run with --set "
+            "network.model=packet.");
     auto const times = run.column<std::int64_t>("flow_times", "time");
     auto const counts = run.column<std::int64_t>("flow_times", "flows");
     auto const from = run.column<std::int64_t>("flow_slowdowns", "from");
@@ -31,7 +32,8 @@ Json flows(RunFile const& run) {
     auto const slowed = run.column<std::int64_t>("flow_slowdowns", "flows");
     std::vector<SizeClass> classes;
     for (std::size_t i = 0; i < from.size(); ++i) {
-        if (classes.empty() || classes.back().from != from[i]) classes.push_back({.from = from[i], .flows = 0, .values = {}});
+        if (classes.empty() || classes.back().from != from[i])
+            classes.push_back({.from = from[i], .flows = 0, .values = {}});
         classes.back().flows += slowed[i];
         classes.back().values.emplace_back(slowdown[i], slowed[i]);
     }

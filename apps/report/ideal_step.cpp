@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/report/ideal_step.hpp"
 
+#include "apps/report/kinds.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,17 +21,17 @@ StepParts step_parts(Json const& operations, std::int64_t ranks, double step_s, 
     auto const add = [&](std::string const& name, double seconds, Sort sort, Json const& operation) {
         if (seconds <= 0) return;
         all += seconds;
-        result.parts.push_back(
-            {name, seconds, sort, operation.value("bound_by", std::string{}), operation.value("bound_link", std::string{})});
+        result.parts.push_back({name, seconds, sort, operation.value("bound_by", std::string{}),
+                                operation.value("bound_link", std::string{})});
     };
     bool beside = micro_batches;
     for (auto const& operation : operations) {
         auto const name = operation.at("name").get<std::string>();
-        auto const per_rank = operation.at("count").get<double>() / static_cast<double>(std::max<std::int64_t>(1, ranks));
+        auto const per_rank =
+            operation.at("count").get<double>() / static_cast<double>(std::max<std::int64_t>(1, ranks));
         auto const total = operation.at("mean_s").get<double>() * per_rank;
-        // Only exchanges have a bound of their own; the price of a computation is its bound.
-        bool const communicates = operation.value("communicates", name == "dispatch" || name == "combine");
-        if (!communicates) {
+        // Only what moves data has a bound of its own; the price of a computation is its bound.
+        if (computes(name)) {
             compute += total;
             beside = beside || name == "shared_expert";
             add(name, total, Sort::compute, operation);

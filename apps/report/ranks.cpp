@@ -46,7 +46,8 @@ std::vector<std::pair<std::uint32_t, std::string>> chosen(std::map<std::uint32_t
     take(most(&RankTime::compute), "computes most");
     take(most(&RankTime::wait), "waits most");
     take(most(&RankTime::transfer), "transfers most");
-    take(std::ranges::min_element(ranks, {}, [](auto const& entry) { return entry.second.end; })->first, "first to end");
+    take(std::ranges::min_element(ranks, {}, [](auto const& entry) { return entry.second.end; })->first,
+         "first to end");
     std::vector<std::uint32_t> all;
     for (auto const& [rank, time] : ranks) all.push_back(rank);
     auto const step = std::max<std::size_t>(1, all.size() / most_lines);
@@ -70,8 +71,8 @@ Json bars(std::map<std::uint32_t, RankTime> const& ranks) {
             latest = std::max(latest, rank.end);
         }
         auto const n = static_cast<std::int64_t>(count);
-        rows.push_back({all[first].first, all[first + count - 1].first, sum.compute / n, sum.transfer / n, sum.wait / n,
-                        latest});
+        rows.push_back(
+            {all[first].first, all[first + count - 1].first, sum.compute / n, sum.transfer / n, sum.wait / n, latest});
     }
     return rows;
 }
@@ -80,9 +81,9 @@ Json bars(std::map<std::uint32_t, RankTime> const& ranks) {
 
 Json ranks(RunFile const& run) {
     if (run.rows(TableId::operations) == 0)
-        return missing(
-            "Operations were not recorded: output.detail is " + run.detail() + "; layers or full record them.");
-    auto const communicates = run.exchange_kinds();
+        return missing("Operations were not recorded: output.detail is " + run.detail() +
+                       "; layers or full record them.");
+    auto const communicates = run.communicating_kinds();
     auto const times = times_of(run, communicates);
     auto const shown = chosen(times);
     auto const per_rank = static_cast<std::int64_t>(most_operations / shown.size());
@@ -94,9 +95,10 @@ Json ranks(RunFile const& run) {
         auto const found = line_of.find(block.at<std::uint32_t>(4, row));
         if (found == line_of.end() || taken[found->second]++ >= per_rank) return;
         auto const start = block.at<std::int64_t>(0, row);
-        operations.push_back({found->second, block.at<std::uint8_t>(7, row), start, block.at<std::int64_t>(1, row) - start,
-                              block.at<std::int64_t>(2, row), block.at<std::int64_t>(3, row),
-                              block.at<std::uint16_t>(6, row), block.at<std::uint8_t>(8, row)});
+        operations.push_back({found->second, block.at<std::uint8_t>(7, row), start,
+                              block.at<std::int64_t>(1, row) - start, block.at<std::int64_t>(2, row),
+                              block.at<std::int64_t>(3, row), block.at<std::uint16_t>(6, row),
+                              block.at<std::uint8_t>(8, row)});
     });
     auto lines = Json::array();
     for (auto const& [rank, why] : shown)
@@ -104,9 +106,8 @@ Json ranks(RunFile const& run) {
                          {"why", why},
                          {"where", run.fabric().rank_name(RankId{rank})},
                          {"operations", times.at(rank).operations}});
-    return {{"kinds", run.kinds()}, {"communicates", communicates}, {"bars", bars(times)},
-            {"lines", lines},       {"operations", operations},     {"per_line", per_rank},
-            {"ranks", times.size()}};
+    return {{"kinds", run.kinds()},     {"communicates", communicates}, {"bars", bars(times)},  {"lines", lines},
+            {"operations", operations}, {"per_line", per_rank},         {"ranks", times.size()}};
 }
 
 }  // namespace orrery::page

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/report/run_file.hpp"
 
+#include "apps/report/kinds.hpp"
 #include "core/check.hpp"
 #include "io/scenario/stored.hpp"
 #include "netmodels/topology/registry.hpp"
@@ -26,7 +27,8 @@ fs::path timeline_at(fs::path const& path) {
 
 }  // namespace
 
-RunFile::RunFile(fs::path const& path) : path_(timeline_at(path)), file_(hdf5::File::open(path_, hdf5::ReadMode::closed)) {
+RunFile::RunFile(fs::path const& path)
+    : path_(timeline_at(path)), file_(hdf5::File::open(path_, hdf5::ReadMode::closed)) {
     auto const names = file_.attribute_names();
     ORRERY_VALIDATE(std::ranges::find(names, "format") != names.end() &&
                         file_.attribute("format") == hdf5::AttributeValue{std::string{"orrery timeline"}},
@@ -43,8 +45,7 @@ RunFile::RunFile(fs::path const& path) : path_(timeline_at(path)), file_(hdf5::F
     std::erase_if(wanted, [](auto const& d) { return !d.always(); });
     fabric_->degrade(wanted);
     details_ = Json::parse(text("summary", "details"));
-    kinds_ = std::get<std::vector<std::string>>(
-        file_.open_group("operations").open_dataset("kind").attribute("names"));
+    kinds_ = std::get<std::vector<std::string>>(file_.open_group("operations").open_dataset("kind").attribute("names"));
     step_ps_ = std::llround(real("summary", "step_time_s") * 1e12);
 }
 
@@ -104,7 +105,8 @@ std::uint64_t RunFile::rows(TableId id) const {
 
 std::vector<hdf5::Dataset> RunFile::open_columns(TableId id) const {
     std::vector<hdf5::Dataset> columns;
-    for (auto const& column : timeline_table(id).columns) columns.push_back(dataset(timeline_table(id).name, column.name));
+    for (auto const& column : timeline_table(id).columns)
+        columns.push_back(dataset(timeline_table(id).name, column.name));
     return columns;
 }
 
@@ -114,12 +116,10 @@ void RunFile::fill(std::vector<hdf5::Dataset> const& columns, std::uint64_t firs
     for (std::size_t c = 0; c < columns.size(); ++c) columns[c].read(first, block.column(c));
 }
 
-std::vector<bool> RunFile::exchange_kinds() const {
-    std::vector<bool> exchanges(kinds_.size());
-    each_row(TableId::collectives, [&](RowBlock const& block, std::size_t row) {
-        if (auto const kind = block.at<std::uint8_t>(10, row); kind < exchanges.size()) exchanges[kind] = true;
-    });
-    return exchanges;
+std::vector<bool> RunFile::communicating_kinds() const {
+    std::vector<bool> communicating;
+    for (auto const& kind : kinds_) communicating.push_back(!computes(kind));
+    return communicating;
 }
 
 LinkColumns::LinkColumns(RunFile const& run)

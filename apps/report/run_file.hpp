@@ -34,8 +34,7 @@ class RunFile {
     // Attribute `details` of /summary, the fields of summary.json that do not depend on the execution.
     Json const& details() const { return details_; }
     std::vector<std::string> const& kinds() const { return kinds_; }  // what /operations/kind means
-    // Which of them are exchanges: those that /collectives has.
-    std::vector<bool> exchange_kinds() const;
+    std::vector<bool> communicating_kinds() const;                    // which of them move data
     std::string detail() const;                                       // how much was recorded
 
     std::int64_t integer(std::string const& group, std::string const& attribute) const;

@@ -44,7 +44,7 @@ Json traffic(RunFile const& run) {
         names.push_back(name.substr(0, name.rfind("_bytes")));
         matrices.push_back(sent[c]);
     }
-    return {{"first_rank", first}, {"ranks", ranks},  {"per_block", per_block},
+    return {{"first_rank", first}, {"ranks", ranks}, {"per_block", per_block},
             {"blocks", blocks},    {"names", names}, {"bytes", matrices}};
 }
 

@@ -80,7 +80,7 @@ void Job::degrade_fabric() {
 }
 
 void Job::build_workload(std::vector<std::string>& problems) {
-    if (scenario().workload().kind() == "schedule")
+    if (scenario().workload().kind() != "moe_step")
         workload_ = std::make_unique<ScheduleWorkload>(loaded_, *fabric_, problems);
     else
         workload_ = std::make_unique<MoeStep>(loaded_, *fabric_, problems);
@@ -131,7 +131,8 @@ void Job::choose_lookahead() {
         packet_ = make_packet_settings(scenario());
         packet_.timetable =
             link_timetable_of(scenario().fabric(), scenario().seed(), degradations_of(scenario().fabric()));
-        packet_.prompt = scenario().workload().kind() == "schedule";  // its messages depend on each other
+        check_trace(packet_.trace, *fabric_);
+        packet_.prompt = scenario().workload().kind() != "moe_step";  // its messages depend on each other
     }
     auto least = workload_->least_delay(*this);
     if (sites_ && sites_->notice() < least.time) least = {sites_->notice(), "notice between sites"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/run/schedule_workload.hpp"
 
+#include "apps/run/collective_part.hpp"
 #include "apps/run/job.hpp"
 #include "apps/run/schedule_run.hpp"
 #include "netmodels/exchange/domains_crossed.hpp"
@@ -25,15 +26,18 @@ ScheduleWorkload::ScheduleWorkload(LoadedScenario const& loaded, Fabric const& f
             problems.emplace_back(error.what());
         }
     };
+    if (loaded.scenario.workload().kind() == "collective")
+        attempt([&] { parts.push_back(collective_part(loaded, fabric)); });
     auto const& spec = loaded.scenario.workload().schedule();
-    attempt([&] {
-        read("workload.schedule", spec.file(), {spec.first_rank(), spec.stride()}, spec.import(), parts);
-    });
+    if (loaded.scenario.workload().kind() == "schedule")
+        attempt([&] {
+            read("workload.schedule", spec.file(), {spec.first_rank(), spec.stride()}, spec.import(), parts);
+        });
     for (int i = 0; i < spec.more_size(); ++i)
         attempt([&] {
             auto const& more = spec.more(i);
-            read(fmt::format("workload.schedule.more[{}]", i), more.file(),
-                 {more.first_rank(), more.stride()}, more.import(), parts);
+            read(fmt::format("workload.schedule.more[{}]", i), more.file(), {more.first_rank(), more.stride()},
+                 more.import(), parts);
         });
     if (problems.empty()) attempt([&] { schedule_ = std::make_unique<PlacedSchedule>(std::move(parts)); });
 }
@@ -148,6 +152,12 @@ void ScheduleWorkload::count_collectives() {
                     sends.clear();
                     planned.plan->sends(0, lane, step, sends);
                     auto const now = static_cast<std::int64_t>(sends.sends().size());
+                    ORRERY_VALIDATE(
+                        loaded_->scenario.network().model() != "packet" || now == 0 ||
+                            sends.sends().front().way == Way::whole,
+                        "collective {}: {} reduces in switches (the packet model knows no such packets) use "
+                        "another algorithm or the flow model",
+                        c, planned.algorithm);
                     count.sends += now;
                     count.at_once = std::max(count.at_once, now);
                 }

@@ -2,6 +2,7 @@
 #include "apps/study/member.hpp"
 
 #include "apps/report/ideal_step.hpp"
+#include "apps/report/kinds.hpp"
 #include "apps/run/simulation.hpp"
 
 #include <cmath>
@@ -12,22 +13,22 @@ namespace {
 // Keeps when each rank ended, and nothing else.
 class RankEnds final : public TimelineSink {
   public:
-    explicit RankEnds(Job const& job) : first_(job.first_rank().value()), ends_(job.ranks()) {}
+    explicit RankEnds(Job const& job) : ends_(job.fabric().rank_count()) {}
 
     void add(OperationRow const& row) override {
-        auto& end = ends_[row.rank - first_];
+        auto& end = ends_[row.rank];
         end = std::max(end, row.end.ps());
     }
     void add(CollectiveRow const&) override {}
     void add(ExpertLoadRow const&) override {}
     void add(LinkBinRow const&) override {}
+    void add(PacketBinRow const&) override {}
     void add(PairRow const&) override {}
 
     std::vector<std::int64_t> take() { return std::move(ends_); }
 
   private:
-    std::uint32_t first_;
-    std::vector<std::int64_t> ends_;
+    std::vector<std::int64_t> ends_;  // by rank of the fabric
 };
 
 // The fields that step_parts() reads.
@@ -38,15 +39,16 @@ Json operations_of(RunSink& sink) {
         auto const kind = static_cast<OpKind>(k);
         auto const& bounds = sink.bounds(kind);
         if (statistics.count(kind) == 0) continue;
-        bool const communicates = bounds.exchanges > 0;
-        auto const bound = communicates ? static_cast<double>(bounds.sum_ps) * 1e-12 / static_cast<double>(bounds.exchanges)
-                                        : statistics.mean(kind).seconds();
+        bool const communicates = !computes(kind);
+        auto const bound = bounds.exchanges > 0
+                               ? static_cast<double>(bounds.sum_ps) * 1e-12 / static_cast<double>(bounds.exchanges)
+                           : communicates ? 0.0
+                                          : statistics.mean(kind).seconds();
         operations.push_back({{"name", name_of(kind)},
                               {"count", statistics.count(kind)},
                               {"mean_s", statistics.mean(kind).seconds()},
                               {"wait_mean_s", statistics.wait_mean(kind).seconds()},
                               {"exposed_share", communicates ? statistics.exposed_share(kind) : 1.0},
-                              {"communicates", communicates},
                               {"bound_s", bound}});
     }
     return operations;
@@ -92,8 +94,8 @@ void simulate(StudyPlan const& plan, MemberResult& result) {
     }
     result.digest = share.digest.hex();
     result.step_ps = share.last_finish.ps();
-    result.flows = share.flows;
-    result.delivered_bytes = share.delivered_bytes;
+    result.flows = share.transfers.flows;
+    result.delivered_bytes = share.transfers.delivered_bytes;
     auto const parts = step_parts(operations_of(simulation.sink()), job.ranks(), share.last_finish.seconds(),
                                   job.scenario().workload().microbatches() > 1);
     result.ideal_ps = std::llround(parts.ideal_s * 1e12);

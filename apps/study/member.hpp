@@ -18,11 +18,11 @@ struct MemberResult {
     std::int64_t step_ps = 0, ideal_ps = 0;
     std::int64_t flows = 0, delivered_bytes = 0;
     std::string hot_link, hot_class;
-    double hot_use = 0;                           // of the step
-    std::map<std::string, std::int64_t> used;     // by class of links: bundles that carried anything
-    std::map<std::string, double> busiest;        // by class: the highest use of one of its bundles
+    double hot_use = 0;                               // of the step
+    std::map<std::string, std::int64_t> used;         // by class of links: bundles that carried anything
+    std::map<std::string, double> busiest;            // by class: the highest use of one of its bundles
     std::int64_t ranks = 0, switches = 0, links = 0;  // of the fabric
-    std::vector<std::int64_t> rank_ends_ps;       // of a study with failures
+    std::vector<std::int64_t> rank_ends_ps;           // by rank of the fabric; of a study with failures
     double cpu_s = 0;
 
     bool failed() const { return !error.empty(); }

@@ -53,7 +53,8 @@ void write_members(hdf5::Group& file, StudyResult const& study) {
         });
     members.write("seed", "1", "seed", [&](auto m) { return static_cast<std::int64_t>(study.plan.seed_of(m)); });
     members.write("step", "ps", "step time; 0: it failed or has not run", [&](auto m) { return of(m).step_ps; });
-    members.write("ideal", "ps", "step with no waiting and every exchange at its bound", [&](auto m) { return of(m).ideal_ps; });
+    members.write("ideal", "ps", "step with no waiting and every exchange at its bound",
+                  [&](auto m) { return of(m).ideal_ps; });
     members.write("hot_use", "1", "mean use of the hottest link", [&](auto m) { return of(m).hot_use; });
     members.write_text("hot_link", "the hottest link", [&](auto m) { return of(m).hot_link; });
     members.write_text("digest", "digest of the run", [&](auto m) { return of(m).digest; });
@@ -64,9 +65,12 @@ void write_cells(hdf5::Group& file, StudyResult const& study) {
     auto const& cells = study.summary.cells;
     auto const listed = numbers(cells.size());
     Columns table(file.create_group("table"), listed);
-    table.group().set_attribute("long_name", "one row per combination, over its seeds; no figures where a member failed");
+    table.group().set_attribute("long_name",
+                                "one row per combination, over its seeds; no figures where a member failed");
     StudyCell::Figures const none;
-    auto const of = [&](std::uint32_t c) -> StudyCell::Figures const& { return cells[c].figures ? *cells[c].figures : none; };
+    auto const of = [&](std::uint32_t c) -> StudyCell::Figures const& {
+        return cells[c].figures ? *cells[c].figures : none;
+    };
     for (std::size_t a = 0; a < study.plan.axes.size(); ++a)
         table.write_text(study.plan.axes[a].name.c_str(), "variant of this axis",
                          [&](auto c) { return study.plan.axes[a].variants[cells[c].variants[a]].name; });
@@ -82,7 +86,8 @@ void write_cells(hdf5::Group& file, StudyResult const& study) {
     table.write("goodput", "B/s", "payload delivered over the step", [&](auto c) { return of(c).goodput_bytes_per_s; });
     table.write("affected_ranks", "1", "ranks that end later than without the failure; -1: not asked",
                 [&](auto c) { return of(c).affected_ranks.value_or(-1); });
-    table.write("cost", "1", "price of the fabric; 0: no prices were given", [&](auto c) { return of(c).cost.value_or(0); });
+    table.write("cost", "1", "price of the fabric; 0: no prices were given",
+                [&](auto c) { return of(c).cost.value_or(0); });
     table.write_text("links_used", "mean number of links that carried anything, by class",
                      [&](auto c) { return links_used(of(c)); });
 }
@@ -92,8 +97,9 @@ void write_cells(hdf5::Group& file, StudyResult const& study) {
 void write_study_csv(std::filesystem::path const& path, StudyResult const& study) {
     std::string text;
     for (auto const& axis : study.plan.axes) text += quoted(axis.name) + ',';
-    text += "seeds,status,p5_s,p50_s,p95_s,of_bound,worst_seed,worst_digest,hottest_class,hottest_link,hottest_use,"
-            "goodput_bytes_per_s,affected_ranks,cost,cost_times_step,links_used\n";
+    text +=
+        "seeds,status,p5_s,p50_s,p95_s,of_bound,worst_seed,worst_digest,hottest_class,hottest_link,hottest_use,"
+        "goodput_bytes_per_s,affected_ranks,cost,cost_times_step,links_used\n";
     for (auto const& cell : study.summary.cells) {
         for (std::size_t a = 0; a < cell.variants.size(); ++a)
             text += quoted(study.plan.axes[a].variants[cell.variants[a]].name) + ',';
@@ -157,27 +163,34 @@ Json study_page(StudyResult const& study) {
         }
         cells.push_back(json);
     }
-    return {{"kind", "study"},          {"name", study.plan.name},
+    return {{"kind", "study"},
+            {"name", study.plan.name},
             {"scenario", study.plan.scenario.filename().string()},
-            {"seeds", study.plan.seeds}, {"members", study.plan.members()},
-            {"failed", study.summary.failed}, {"missing", study.summary.missing},
-            {"axes", axes},              {"has_failures", study.plan.has_failures},
+            {"seeds", study.plan.seeds},
+            {"members", study.plan.members()},
+            {"failed", study.summary.failed},
+            {"missing", study.summary.missing},
+            {"axes", axes},
+            {"has_failures", study.plan.has_failures},
             {"cells", cells}};
 }
 
 std::string study_text(StudyResult const& study) {
     std::string text;
     for (auto const& axis : study.plan.axes) text += fmt::format("{:<18} ", axis.name);
-    text += fmt::format("{:>10} {:>10} {:>10} {:>9} {:>6}  {}\n", "p5", "p50", "p95", "of bound", "worst", "hottest tier");
+    text +=
+        fmt::format("{:>10} {:>10} {:>10} {:>9} {:>6}  {}\n", "p5", "p50", "p95", "of bound", "worst", "hottest tier");
     for (auto const& cell : study.summary.cells) {
         for (std::size_t a = 0; a < cell.variants.size(); ++a)
             text += fmt::format("{:<18} ", study.plan.axes[a].variants[cell.variants[a]].name);
         if (auto const& f = cell.figures)
-            text += fmt::format("{:>10} {:>10} {:>10} {:>8.1f}% {:>6}  {} {:.1f} %\n", to_string(Time::from_ps(f->p5_ps)),
-                                to_string(Time::from_ps(f->p50_ps)), to_string(Time::from_ps(f->p95_ps)),
-                                f->of_bound * 100, study.plan.seed_of(f->worst), f->hottest_class, f->hottest_use * 100);
+            text +=
+                fmt::format("{:>10} {:>10} {:>10} {:>8.1f}% {:>6}  {} {:.1f} %\n", to_string(Time::from_ps(f->p5_ps)),
+                            to_string(Time::from_ps(f->p50_ps)), to_string(Time::from_ps(f->p95_ps)), f->of_bound * 100,
+                            study.plan.seed_of(f->worst), f->hottest_class, f->hottest_use * 100);
         else
-            text += fmt::format("FAILED: {}{}\n", status(cell), cell.first_error.empty() ? "" : ": " + cell.first_error);
+            text +=
+                fmt::format("FAILED: {}{}\n", status(cell), cell.first_error.empty() ? "" : ": " + cell.first_error);
     }
     return text;
 }

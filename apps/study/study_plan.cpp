@@ -44,7 +44,8 @@ class StudyReader {
 
     void read(StudyPlan& plan) {
         auto const& root = document_[document_.root];
-        if (root.kind != loader::NodeKind::map) return refuse(root.mark, "the file is not a study (it has no keys) see docs/study.md");
+        if (root.kind != loader::NodeKind::map)
+            return refuse(root.mark, "the file is not a study (it has no keys) see docs/study.md");
         for (auto const& [key, mark, index] : root.entries) {
             auto const& node = document_[index];
             if (key == "name")
@@ -103,9 +104,11 @@ class StudyReader {
             if (item.kind == loader::NodeKind::scalar && item.text.find('=') != std::string::npos)
                 list.push_back(item.text);
             else
-                refuse(at, fmt::format("{} holds {} (not path=value) write it like --set, in quotes when it has "
-                                       "brackets: \"fabric.degrade=[{{links: x*, down: true}}]\"",
-                                       shown(name), item.kind == loader::NodeKind::scalar ? shown(item.text) : "more than one text"));
+                refuse(at,
+                       fmt::format("{} holds {} (not path=value) write it like --set, in quotes when it has "
+                                   "brackets: \"fabric.degrade=[{{links: x*, down: true}}]\"",
+                                   shown(name),
+                                   item.kind == loader::NodeKind::scalar ? shown(item.text) : "more than one text"));
         };
         if (node.kind == loader::NodeKind::list)
             for (auto const index : node.items) add(document_[index], document_[index].mark);
@@ -197,7 +200,6 @@ std::string StudyPlan::replay(std::uint64_t member) const {
 StudyPlan load_study(fs::path const& file) {
     auto const text = file_text(file);
     StudyPlan plan;
-    plan.file = file;
     Problems problems;
     auto const source = shown(file.string(), longest_path);
     auto const document = parse_document(text, source, Positions::shown, problems);

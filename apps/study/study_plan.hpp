@@ -26,9 +26,9 @@ struct StudyPlan {
     };
 
     std::string name;
-    std::filesystem::path file, scenario;
-    std::vector<Axis> axes;       // slowest first; failures, when there are any, are the last
-    bool has_failures = false;    // the last axis; its first variant is what the others are held against
+    std::filesystem::path scenario;
+    std::vector<Axis> axes;     // slowest first; failures, when there are any, are the last
+    bool has_failures = false;  // the last axis; its first variant is what the others are held against
     std::uint64_t seeds = 1, first_seed = 1;
     std::optional<Prices> prices;
     std::uint64_t inputs = 0;  // checksum of what the members depend on: scenario, version
@@ -40,7 +40,8 @@ struct StudyPlan {
     // By axis, which variant.
     std::vector<std::size_t> variants_of(std::uint64_t cell) const;
     std::vector<std::string> sets_of(std::uint64_t member) const;
-    // What is stored with a result, so that it is taken for this member's only as long as nothing it depends on changed.
+    // What is stored with a result, so that it is taken for this member's only as long as nothing it depends on
+    // changed.
     std::uint64_t key_of(std::uint64_t member) const;
     // The command that runs one member alone, with its timeline.
     std::string replay(std::uint64_t member) const;

@@ -25,7 +25,8 @@ std::uint64_t without_failure(StudyPlan const& plan, std::uint64_t member) {
 std::optional<std::int64_t> affected(StudyPlan const& plan, Results const& results, MemberResult const& result) {
     if (!plan.has_failures) return std::nullopt;
     auto const& healthy = results[without_failure(plan, result.member)];
-    if (!healthy || healthy->failed() || healthy->rank_ends_ps.size() != result.rank_ends_ps.size()) return std::nullopt;
+    if (!healthy || healthy->failed() || healthy->rank_ends_ps.size() != result.rank_ends_ps.size())
+        return std::nullopt;
     std::int64_t later = 0;
     for (std::size_t r = 0; r < result.rank_ends_ps.size(); ++r)
         if (result.rank_ends_ps[r] > healthy->rank_ends_ps[r]) ++later;
@@ -44,7 +45,8 @@ StudyCell::Figures figures_of(StudyPlan const& plan, Results const& results, std
     f.worst_digest = worst->digest;
     if (median.step_ps > 0) {
         f.of_bound = static_cast<double>(median.ideal_ps) / static_cast<double>(median.step_ps);
-        f.goodput_bytes_per_s = static_cast<double>(median.delivered_bytes) / (static_cast<double>(median.step_ps) * 1e-12);
+        f.goodput_bytes_per_s =
+            static_cast<double>(median.delivered_bytes) / (static_cast<double>(median.step_ps) * 1e-12);
     }
     f.hottest_class = median.hot_class;
     f.hottest_link = median.hot_link;

@@ -20,13 +20,13 @@ struct StudyCell {
         std::int64_t p5_ps = 0, p50_ps = 0, p95_ps = 0;  // nearest rank over the seeds
         std::uint64_t worst = 0;                         // the member with the longest step, the first of equals
         std::string worst_digest;
-        double of_bound = 0;  // the ideal over the step, median seed: 1 is as good as it gets
+        double of_bound = 0;                      // the ideal over the step, median seed: 1 is as good as it gets
         std::string hottest_class, hottest_link;  // of the median seed
         double hottest_use = 0;
-        double goodput_bytes_per_s = 0;                // payload delivered over the step, median seed
-        std::optional<std::int64_t> affected_ranks;    // of the median seed: end later than without the failure
+        double goodput_bytes_per_s = 0;              // payload delivered over the step, median seed
+        std::optional<std::int64_t> affected_ranks;  // of the median seed: end later than without the failure
         std::vector<std::pair<std::string, double>> mean_links_used;  // by class, over the seeds
-        std::optional<double> cost;                    // of the fabric
+        std::optional<double> cost;                                   // of the fabric
     };
     std::optional<Figures> figures;
 };

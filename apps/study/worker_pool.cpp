@@ -4,6 +4,7 @@
 #include "core/check.hpp"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -13,7 +14,6 @@
 #include <cstring>
 #include <optional>
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace orrery {
@@ -116,7 +116,9 @@ class Worker {
         close_ends();
         int status = 0;
         while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
-        if (WIFSIGNALED(status)) return fmt::format("its process was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+        if (WIFSIGNALED(status))
+            return fmt::format("its process was ended by signal {} ({})", WTERMSIG(status),
+                               ::strsignal(WTERMSIG(status)));
         return fmt::format("its process ended with code {}", WEXITSTATUS(status));
     }
 
@@ -170,14 +172,15 @@ class Pool {
 
     // Its process died: that is the result of the member it had.
     void replace(std::size_t w) {
-        auto const member = workers_[w].busy() ? std::optional{workers_[w].member()} : std::nullopt;
+        bool const busy = workers_[w].busy();
+        auto const member = busy ? workers_[w].member() : 0;
         auto const why = workers_[w].end();
         workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(w));
         workers_.emplace_back(plan_, workers_);
-        if (!member) return;
+        if (!busy) return;
         MemberResult lost;
-        lost.member = *member;
-        lost.key = plan_.key_of(*member);
+        lost.member = member;
+        lost.key = plan_.key_of(member);
         lost.error = why;
         done_(lost, to_line(lost));
     }

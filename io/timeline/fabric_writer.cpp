@@ -91,6 +91,41 @@ void write_queues(hdf5::Group& file, FabricTables const& fabric) {
     queues.write("packets", "1", "packets of data that found such a queue", [&](auto r) { return rows[r].packets; });
 }
 
+void write_packet_links(hdf5::Group& file, FabricTables const& fabric) {
+    auto const& bundles = fabric.packets.bundle_of_link;
+    if (bundles.empty()) return;
+    std::vector<std::uint32_t> numbers(bundles.size());
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    Columns links(file.create_group("packet_links"), numbers);
+    links.group().set_attribute("long_name", "physical links, in the order of their numbers");
+    links.write_text("name", "name of the link", fabric.link_name);
+    links.write("bundle", "1", "bundle that it belongs to", [&](auto l) { return bundles[l]; });
+}
+
+void write_packet_trace(hdf5::Group& file, FabricTables const& fabric) {
+    auto const& rows = fabric.packets.trace;
+    if (rows.empty()) return;
+    std::vector<std::uint32_t> numbers(rows.size());
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    Columns trace(file.create_group("packet_trace"), numbers);
+    trace.group().set_attribute("long_name",
+                                "the first packets at the links or of the flow that network.packet.trace names");
+    trace.group().set_attribute("kinds", fabric.packets.packet_kinds);
+    trace.write("time", "ps", "its first bit leaves, or it is dropped", [&](auto r) { return rows[r].time.ps(); });
+    trace.write("link", "1", "physical link, a row of /packet_links", [&](auto r) { return rows[r].link; });
+    trace.write("source", "1", "rank that the packet is from", [&](auto r) { return rows[r].source; });
+    trace.write("target", "1", "rank that it is for", [&](auto r) { return rows[r].target; });
+    trace.write("number", "1", "of the packet in its message", [&](auto r) { return rows[r].number; });
+    trace.write("bytes", "B", "of the packet", [&](auto r) { return rows[r].bytes; });
+    trace.write("queue", "B", "bytes that wait behind it", [&](auto r) { return rows[r].queue_bytes; });
+    auto const small = [&](char const* name, char const* long_name, std::uint8_t PacketTraceRow::* field) {
+        trace.write(name, "1", long_name, [&](auto r) { return std::uint32_t{rows[r].*field}; });
+    };
+    small("kind", "what the packet is; the attribute kinds of the group lists the meaning", &PacketTraceRow::kind);
+    small("marked", "1: congestion experienced", &PacketTraceRow::marked);
+    small("dropped", "1: it goes no further", &PacketTraceRow::dropped);
+}
+
 void write_flow_times(hdf5::Group& file, FabricTables const& fabric) {
     if (fabric.packets.sent_bytes.empty()) return;
     auto const numbers = [](std::size_t rows) {

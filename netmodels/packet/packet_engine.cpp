@@ -42,7 +42,7 @@ Time PacketEngine::ideal(std::span<BundleId const> hops, std::int64_t bytes, Tim
     return slowest + latency;
 }
 
-void PacketEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t engine, Rate, std::uint32_t,
+void PacketEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t engine, Rate, std::uint32_t weight,
                          std::int64_t wire_bytes, std::uint64_t cookie) {
     auto const link_of = [&](BundleId b) {
         return fabric_->links()[fabric_->members()[fabric_->bundles()[b.index()].first_member].index()];
@@ -63,7 +63,8 @@ void PacketEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t
                      .offered = now,
                      .bytes = wire_bytes,
                      .cookie = slot,
-                     .pace = engine == no_engine ? Rate{} : engines_[engine]});
+                     .pace = engine == no_engine ? Rate{} : engines_[engine],
+                     .weight = weight});
 }
 
 // The end of the window in which the network next has something to do.

@@ -89,7 +89,8 @@ TEST(ImportGoal, ReceivesOfAnyRankAreRefusedOrTakeTheFirstSend) {
     std::string const text =
         "num_ranks 3\nrank 0 {\na: send 8b to 2 tag 1\n}\nrank 1 {\na: send 9b to 2 tag 1\n}\n"
         "rank 2 {\na: recv 9b from 1 tag 1\nb: recv 8b from -1 tag -1\n}\n";
-    EXPECT_NE(import_complaint("a.goal", text).find("a.goal:10: the receive takes what comes first"), std::string::npos);
+    EXPECT_NE(import_complaint("a.goal", text).find("a.goal:10: the receive takes what comes first"),
+              std::string::npos);
     auto const import = import_text("a.goal", text, lenient());
     EXPECT_EQ(tasks_of(*import.schedule, 2), (Tasks{"receive 9B from 1", "receive 8B from 0"}));
 }

@@ -81,7 +81,8 @@ std::vector<std::string> notes_of(ImportReport const& report) {
     for (std::size_t i = 0; i < std::min(most, report.mended.size()); ++i)
         notes.push_back(fmt::format("mended: {}", report.mended[i]));
     if (report.mended.size() > most)
-        notes.push_back(fmt::format("mended: {} more (orrery import lists them)", report.mended_count - std::int64_t{most}));
+        notes.push_back(
+            fmt::format("mended: {} more (orrery import lists them)", report.mended_count - std::int64_t{most}));
     for (auto const& text : report.assumptions) notes.push_back(fmt::format("taken: {}", text));
     return notes;
 }
