@@ -2,6 +2,7 @@
 // The one program: parses the command line and turns every failure into one sentence and an exit code.
 #include "apps/commands/command.hpp"
 #include "apps/commands/launch_options.hpp"
+#include "apps/commands/look_back.hpp"
 #include "core/check.hpp"
 #include "io/timeline/hdf5.hpp"
 #include "orrery_version.hpp"
@@ -25,9 +26,12 @@ Examples:
   orrery run SCENARIO --set workload.ep=64 --set network.model=analytic --out results/ep64
   orrery check SCENARIO --processes 8
   orrery compare-models scenarios/single_switch_ep8.yaml
+  orrery topology SCENARIO --svg > fabric.svg
   mpirun -n 4 orrery run SCENARIO --out results/four --walltime 3600s
   mpirun -n 6 orrery resume results/four
   orrery recover results/four
+  orrery import trace.0.et --lenient
+  orrery report results/four
   orrery collective --fabric single_switch --op all-to-all --sizes 8:1GiB:x2
   orrery verify
 Exit codes: 0 complete, 1 internal error, 2 bad input, 3 the workload cannot finish,
@@ -39,9 +43,12 @@ struct Arguments {
     CheckArguments check;
     RecoverArguments recover;
     ScenarioArguments compare;
+    TopologyArguments topology;
+    ImportArguments import;
     CollectiveArguments collective;
     ResumeArguments resume;
     LaunchOptions run_options, resume_options;
+    LookBackCommands look_back;
 };
 
 void add_scenario(CLI::App* command, ScenarioArguments& input) {
@@ -75,12 +82,42 @@ void add_check(CLI::App& app, Arguments& a) {
     check->add_flag("--links", a.check.links, "List the names of all links (for fabric.degrade)");
 }
 
+void add_topology(CLI::App& app, Arguments& a) {
+    using Format = TopologyArguments::Format;
+    auto* topology = app.add_subcommand("topology", "Draw or export the fabric of a scenario on the standard output");
+    add_scenario(topology, a.topology.input);
+    auto* formats = topology->add_option_group("format");
+    formats->add_flag_callback("--dot", [&a] { a.topology.format = Format::dot; }, "For Graphviz");
+    formats->add_flag_callback("--svg", [&a] { a.topology.format = Format::svg; }, "A drawing");
+    formats->add_flag_callback("--json", [&a] { a.topology.format = Format::json; }, "Every node, bundle and link");
+    formats->require_option(1);
+}
+
 void add_recover(CLI::App& app, Arguments& a) {
     auto* recover =
         app.add_subcommand("recover", "Make one finished file of what a killed run left, or of a run that goes on");
     recover->add_option("DIR", a.recover.directory, "The --out directory of the run; it is only read")->required();
     recover->add_option("--out", a.recover.out, "The file to write (default: DIR/recovered.h5)");
     recover->add_flag("--force", a.recover.force, "Replace that file");
+}
+
+void add_import(CLI::App& app, Arguments& a) {
+    auto* import =
+        app.add_subcommand("import", "Say what a file of another tool is and what of it a schedule can honour");
+    auto& o = a.import.options;
+    import->add_option("FILE", a.import.file, "GOAL, Chakra .et, SimAI workload, flow list, .cm, ...")->required();
+    import->add_flag("--lenient", a.import.lenient, "Take evident readings of what is wrong, and list them");
+    import->add_option("--ranks", o.ranks, "Ranks there are, where the file does not say");
+    import->add_option("--topology", o.topology, "ns-3 topology whose hosts are the ranks of a flow list");
+    import->add_option("--groups", o.groups, "JSON of communicators of a Chakra trace");
+    import->add_option("--system", o.system, "System JSON of ASTRA-sim");
+    import->add_option("--load", o.load, "Flow-size distribution: share of --host-rate that every rank offers");
+    import->add_option("--host-rate", a.import.host_rate, "Of one rank (default: 100Gb/s)");
+    import->add_option("--duration", a.import.duration, "While flows start (default: 10ms)");
+    import->add_option("--seed", o.seed, "Of random traffic");
+    import->add_option("--eager-bytes", o.eager_bytes, "GOAL: a send of at most so many is over when it has started");
+    import->add_option("--passes", o.passes, "Layer workloads: training steps")->check(CLI::Range(1, 1'000'000));
+    import->add_option("--first-dimension", o.first_dimension, "ASTRA-sim 1: ranks in the first dimension");
 }
 
 void add_collective(CLI::App& app, CollectiveArguments& a) {
@@ -114,9 +151,12 @@ ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {
         world.set_hang_limit(a.resume.hang_limit_s);
         return resume_command(world, a.resume);
     }
+    if (auto const code = a.look_back.run(world, app)) return *code;
     if (app.got_subcommand("recover")) return recover_command(world, a.recover);
     if (app.got_subcommand("check")) return check_command(world, a.check);
+    if (app.got_subcommand("topology")) return topology_command(world, a.topology);
     if (app.got_subcommand("compare-models")) return compare_models_command(world, a.compare);
+    if (app.got_subcommand("import")) return import_command(world, a.import);
     if (app.got_subcommand("collective")) return collective_command(world, a.collective);
     if (app.got_subcommand("verify")) return verify_command(world);
     if (app.got_subcommand("doctor")) return doctor_command(world);
@@ -159,7 +199,10 @@ int main(int argc, char** argv) {
     add_run(app, arguments);
     add_resume(app, arguments);
     add_check(app, arguments);
+    add_topology(app, arguments);
     add_recover(app, arguments);
+    add_import(app, arguments);
+    arguments.look_back.add_to(app);
     add_scenario(
         app.add_subcommand("compare-models", "Simulate a scenario with the flow and the packet model; show both"),
         arguments.compare);

@@ -8,7 +8,7 @@
 namespace orrery {
 
 // Named purposes, so that two uses never share a sequence.
-enum class RandomStream : std::uint32_t { routing = 1, placement = 2, ecmp = 3, noise = 4, test = 99 };
+enum class RandomStream : std::uint32_t { routing = 1, placement = 2, ecmp = 3, noise = 4, traffic = 5, test = 99 };
 
 // Philox 4x32-10 (Salmon et al., SC'11), from Random123.
 std::array<std::uint32_t, 4> philox(std::uint64_t seed, RandomStream stream, std::uint64_t entity, std::uint32_t draw);

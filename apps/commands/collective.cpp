@@ -24,6 +24,7 @@ class CollectiveRows final : public TimelineSink {
     void add(CollectiveRow const& row) override { rows.push_back(row); }
     void add(ExpertLoadRow const&) override {}
     void add(LinkBinRow const&) override {}
+    void add(PacketBinRow const&) override {}
     void add(PairRow const&) override {}
 
     std::vector<CollectiveRow> rows;  // one per domain

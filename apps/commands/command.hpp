@@ -5,6 +5,7 @@
 #include "apps/exit_codes.hpp"
 #include "apps/run/leg.hpp"
 #include "partitions/world.hpp"
+#include "workloads/imports/import.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -45,9 +46,24 @@ struct CheckArguments {
 };
 ExitCode check_command(World const& world, CheckArguments const& arguments);
 
+// Draws or exports the fabric of a scenario on the standard output.
+struct TopologyArguments {
+    enum class Format : std::uint8_t { dot, svg, json };
+    ScenarioArguments input;
+    Format format = Format::dot;
+};
+ExitCode topology_command(World const& world, TopologyArguments const& arguments);
+
 // Runs the scenario with the flow model and with the packet model and shows both.
 ExitCode compare_models_command(World const& world, ScenarioArguments const& arguments);
 
+struct ImportArguments {
+    std::filesystem::path file;
+    bool lenient = false;  // take evident readings of what is wrong, and list them
+    ImportOptions options;
+    std::string host_rate = "100Gb/s", duration = "10ms";  // of random traffic
+};
+ExitCode import_command(World const& world, ImportArguments const& arguments);
 struct CollectiveArguments {
     std::string fabric;  // a kind, {kind: ...} as YAML, or a scenario file
     std::string op = "all-reduce", sizes = "8:1GiB:x2";

@@ -48,6 +48,7 @@ void Job::build_fabric() {
                         "{}: {} would carry {} (at most 125 TB/s) use lower rates or fewer links",
                         locate(loaded_, "fabric.kind"), fabric->bundle_name(BundleId{b}),
                         to_string(fabric->bundles()[b].capacity));
+    warnings_.insert(warnings_.end(), fabric->notes().begin(), fabric->notes().end());
     fabric_ = std::move(fabric);
     domain_map_ = std::make_unique<DomainMap>(*fabric_);
 }
@@ -130,6 +131,7 @@ void Job::choose_lookahead() {
         packet_ = make_packet_settings(scenario());
         packet_.timetable =
             link_timetable_of(scenario().fabric(), scenario().seed(), degradations_of(scenario().fabric()));
+        check_trace(packet_.trace, *fabric_);
         packet_.prompt = scenario().workload().kind() != "moe_step";  // its messages depend on each other
     }
     auto least = workload_->least_delay(*this);

@@ -30,11 +30,14 @@ ScheduleWorkload::ScheduleWorkload(LoadedScenario const& loaded, Fabric const& f
         attempt([&] { parts.push_back(collective_part(loaded, fabric)); });
     auto const& spec = loaded.scenario.workload().schedule();
     if (loaded.scenario.workload().kind() == "schedule")
-        attempt([&] { read("workload.schedule", spec.file(), spec.first_rank(), spec.stride(), parts); });
+        attempt([&] {
+            read("workload.schedule", spec.file(), {spec.first_rank(), spec.stride()}, spec.import(), parts);
+        });
     for (int i = 0; i < spec.more_size(); ++i)
         attempt([&] {
             auto const& more = spec.more(i);
-            read(fmt::format("workload.schedule.more[{}]", i), more.file(), more.first_rank(), more.stride(), parts);
+            read(fmt::format("workload.schedule.more[{}]", i), more.file(), {more.first_rank(), more.stride()},
+                 more.import(), parts);
         });
     if (problems.empty()) attempt([&] { schedule_ = std::make_unique<PlacedSchedule>(std::move(parts)); });
 }
@@ -46,9 +49,28 @@ ScheduleWorkload::ScheduleWorkload(LoadedScenario const& loaded, Fabric const& f
       schedule_(std::make_unique<PlacedSchedule>(std::move(parts))),
       planner_(std::make_unique<FabricPlanner>(fabric)) {}
 
-void ScheduleWorkload::read(std::string const& where, std::string const& file, std::uint32_t first_rank,
-                            std::uint32_t stride, std::vector<PlacedSchedule::Part>& parts) {
-    auto [schedule, format, notes] = read_schedule(file);
+ImportOptions ScheduleWorkload::import_options(scenario::ImportSpec const& spec, Placing placing) const {
+    auto const there = fabric_->rank_count();
+    return {.strictness = spec.lenient() ? Strictness::lenient : Strictness::strict,
+            .ranks = spec.ranks(),
+            .available = there > placing.first_rank ? (there - 1 - placing.first_rank) / placing.stride + 1 : 0,
+            .seed = loaded_->scenario.seed(),
+            .topology = spec.topology(),
+            .groups = spec.groups(),
+            .system = spec.system(),
+            .device = make_device(loaded_->scenario.device()),
+            .load = spec.load(),
+            .host_rate = Rate::from_bits_per_s(spec.host_rate()),
+            .duration = Time::from_ps(spec.duration()),
+            .eager_bytes = spec.eager_bytes(),
+            .passes = spec.passes(),
+            .first_dimension = spec.first_dimension()};
+}
+
+void ScheduleWorkload::read(std::string const& where, std::string const& file, Placing placing,
+                            scenario::ImportSpec const& spec, std::vector<PlacedSchedule::Part>& parts) {
+    auto const [first_rank, stride] = placing;
+    auto [schedule, report] = import_file(file, import_options(spec, placing));
     auto const last = first_rank + (schedule->ranks() - std::uint64_t{1}) * stride;
     ORRERY_VALIDATE(last < fabric_->rank_count(),
                     "{} (its {} ranks from {} on in steps of {} end at rank {} and the fabric has {}) use a larger "
@@ -58,8 +80,8 @@ void ScheduleWorkload::read(std::string const& where, std::string const& file, s
     PlacedSchedule::Part part{.schedule = std::move(schedule), .name = file, .place = {}};
     for (std::uint32_t r = 0; r < part.schedule->ranks(); ++r) part.place.emplace_back(first_rank + r * stride);
     parts.push_back(std::move(part));
-    formats_.push_back(format);
-    for (auto const& note : notes) notes_.push_back(fmt::format("{}: {}", file, note));
+    formats_.push_back(report.format);
+    for (auto const& note : notes_of(report)) notes_.push_back(fmt::format("{}: {}", file, note));
 }
 
 CollectiveWish ScheduleWorkload::wish(std::uint32_t collective) const {
@@ -130,6 +152,12 @@ void ScheduleWorkload::count_collectives() {
                     sends.clear();
                     planned.plan->sends(0, lane, step, sends);
                     auto const now = static_cast<std::int64_t>(sends.sends().size());
+                    ORRERY_VALIDATE(
+                        loaded_->scenario.network().model() != "packet" || now == 0 ||
+                            sends.sends().front().way == Way::whole,
+                        "collective {}: {} reduces in switches (the packet model knows no such packets) use "
+                        "another algorithm or the flow model",
+                        c, planned.algorithm);
                     count.sends += now;
                     count.at_once = std::max(count.at_once, now);
                 }

@@ -5,8 +5,8 @@
 #include "apps/run/workload.hpp"
 #include "netmodels/exchange/message_timing.hpp"
 #include "workloads/collectives/collective_book.hpp"
+#include "workloads/imports/import.hpp"
 #include "workloads/schedule/placed_schedule.hpp"
-#include "workloads/schedule/source.hpp"
 
 #include <memory>
 #include <string>
@@ -45,14 +45,20 @@ class ScheduleWorkload final : public Workload, public CollectiveSource {
     std::string formula(OpKind communication) const override;
     std::vector<std::string> warnings() const override { return notes_; }
 
-    std::uint32_t group_of(std::uint32_t collective) const override { return schedule_->collective(collective).group; }
+    std::uint32_t group_of(std::uint32_t collective) const override {
+        return schedule_->held_collective(collective).group;
+    }
     CollectiveWish wish(std::uint32_t collective) const override;
     std::span<std::uint32_t const> members(std::uint32_t group) const override { return schedule_->group(group); }
     std::span<DomainId const> domains_of(std::uint32_t group) const override { return group_domains_[group]; }
 
   private:
-    void read(std::string const& where, std::string const& file, std::uint32_t first_rank, std::uint32_t stride,
+    struct Placing {
+        std::uint32_t first_rank = 0, stride = 1;
+    };
+    void read(std::string const& where, std::string const& file, Placing placing, scenario::ImportSpec const& spec,
               std::vector<PlacedSchedule::Part>& parts);
+    ImportOptions import_options(scenario::ImportSpec const& spec, Placing placing) const;
     void count_programs();
     void count_collectives();
 

@@ -3,8 +3,8 @@
 #include "apps/schedules/number_list.hpp"
 #include "io/scenario/document.hpp"
 #include "io/scenario/quantity.hpp"
+#include "workloads/imports/import.hpp"
 #include "workloads/schedule/check_schedule.hpp"
-#include "workloads/schedule/source.hpp"
 
 #include <fmt/format.h>
 
@@ -267,7 +267,7 @@ class FileReader {
     std::vector<std::map<std::string, std::uint32_t>> names_;  // per rank: tasks by name
 };
 
-ReadSchedule read_own_format(std::filesystem::path const& file) {
+std::unique_ptr<Schedule> read_own_format(std::filesystem::path const& file, ImportOptions const&, Findings&) {
     std::ifstream in(file, std::ios::binary);
     std::stringstream text;
     text << in.rdbuf();
@@ -282,15 +282,15 @@ ReadSchedule read_own_format(std::filesystem::path const& file) {
     } catch (InputError const& error) {
         throw InputError(fmt::format("{}: {}", file.string(), error.what()));
     }
-    return {.schedule = std::move(schedule), .format = "orrery", .notes = {}};
+    return schedule;
 }
 
-ScheduleFormatRegistration const own_format({.name = "orrery",
-                                             .recognises =
-                                                 [](std::filesystem::path const&, std::string_view head) {
-                                                     return head.find("orrery_schedule:") != std::string_view::npos;
-                                                 },
-                                             .read = read_own_format});
+bool is_own_format(std::filesystem::path const&, std::string_view head) {
+    return head.find("orrery_schedule:") != std::string_view::npos;
+}
+
+ImporterRegistration const registered{
+    {.name = "orrery", .title = "orrery", .recognises = is_own_format, .read = read_own_format}};
 
 }  // namespace
 }  // namespace orrery

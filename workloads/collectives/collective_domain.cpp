@@ -173,13 +173,14 @@ void CollectiveDomain::send(Begin const& begin, Send const& message, Time now, O
     if (way.domain != domain_->domain()) return;
     auto const per_node = std::max(1U, domain_->fabric().ranks_per_block());
     bool const near = source.value() / per_node == target.value() / per_node;
+    // A message that ends at a switch is answered from there within its step: the step takes a whole way.
     auto const latency = way.latency + (near ? protocol.near : protocol.far);
     Hop const hop{begin.slot, begin.member, message.peer, begin.lane, begin.step};
     instance.least_latency = std::min(instance.least_latency, latency);
     instance.payload_bytes += message.bytes;
-    if (message.bytes == 0) return know(hop, now + latency, out);
-    auto const wire = protocol.on_wire(message.bytes);
     auto const hops = part_of(way, message.way);
+    if (message.bytes == 0 || hops.empty()) return know(hop, now + latency, out);
+    auto const wire = protocol.on_wire(message.bytes);
     for (auto const bundle : hops) {
         instance.bundle_bytes[domain_->map().local(bundle)] += wire;
         instance.bundle_payload[domain_->map().local(bundle)] += message.bytes;

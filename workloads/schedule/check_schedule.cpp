@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/schedule/check_schedule.hpp"
 
+#include "workloads/schedule/wait_graph.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +12,8 @@
 namespace orrery {
 namespace {
 
-using Cycle = std::vector<std::uint32_t>;
+// Tasks in all whose programs are held together to look for circles; a larger schedule says so when it runs.
+constexpr std::size_t most_held = 20'000'000;
 
 class Problems {
   public:
@@ -19,6 +22,7 @@ class Problems {
     void add(fmt::format_string<Args...> format, Args&&... args) {
         if (list_.size() < most_) list_.push_back(fmt::format(format, std::forward<Args>(args)...));
     }
+    bool empty() const { return list_.empty(); }
     bool full() const { return list_.size() >= most_; }
     std::vector<std::string> take() { return std::move(list_); }
 
@@ -26,68 +30,6 @@ class Problems {
     std::size_t most_;
     std::vector<std::string> list_;
 };
-
-// Tasks that a topological order never reaches: on a cycle, or behind one.
-std::vector<std::uint8_t> tangled_tasks(RankProgram const& program) {
-    auto const count = static_cast<std::uint32_t>(program.tasks().size());
-    std::vector<std::uint32_t> waits(count, 0), first(count + 1, 0), after;
-    for (std::uint32_t task = 0; task < count; ++task)
-        for (auto const& on : program.dependencies(task)) ++first[on.task + 1];
-    for (std::uint32_t task = 0; task < count; ++task) first[task + 1] += first[task];
-    after.resize(first[count]);
-    auto next = first;
-    std::vector<std::uint32_t> ready;
-    for (std::uint32_t task = 0; task < count; ++task) {
-        waits[task] = static_cast<std::uint32_t>(program.dependencies(task).size());
-        for (auto const& on : program.dependencies(task)) after[next[on.task]++] = task;
-        if (waits[task] == 0) ready.push_back(task);
-    }
-    std::vector<std::uint8_t> tangled(count, 1);
-    while (!ready.empty()) {
-        auto const task = ready.back();
-        ready.pop_back();
-        tangled[task] = 0;
-        for (auto i = first[task]; i < first[task + 1]; ++i)
-            if (--waits[after[i]] == 0) ready.push_back(after[i]);
-    }
-    return tangled;
-}
-
-// The shortest cycle, by a breadth-first search from every task that may lie on one. A search ends where it can only
-// find longer ones.
-Cycle shortest_cycle(RankProgram const& program) {
-    auto const tangled = tangled_tasks(program);
-    auto const count = static_cast<std::uint32_t>(tangled.size());
-    constexpr std::uint32_t unseen = 0xffffffff;
-    std::vector<std::uint32_t> cause(count, unseen), level(count, 0), queue;
-    Cycle best;
-    for (std::uint32_t root = 0; root < count; ++root) {
-        if (tangled[root] == 0) continue;
-        for (auto const task : queue) cause[task] = unseen;
-        queue.assign(1, root);
-        level[root] = 0;
-        bool closed = false;
-        for (std::size_t i = 0; i < queue.size() && !closed; ++i) {
-            auto const task = queue[i];
-            if (!best.empty() && level[task] + 1 >= best.size()) break;
-            for (auto const& on : program.dependencies(task)) {
-                if (on.task == root) {
-                    best.clear();
-                    for (auto at = task; at != root; at = cause[at]) best.push_back(at);
-                    best.push_back(root);
-                    closed = true;
-                    break;
-                }
-                if (tangled[on.task] == 0 || cause[on.task] != unseen) continue;
-                cause[on.task] = task;
-                level[on.task] = level[task] + 1;
-                queue.push_back(on.task);
-            }
-        }
-        if (best.size() == 1) break;
-    }
-    return best;
-}
 
 struct Channel {
     std::uint32_t source = 0, target = 0, tag = 0;
@@ -111,6 +53,7 @@ class Check {
         for (std::uint32_t rank = 0; rank < schedule_.ranks() && !problems_.full(); ++rank) program(rank);
         messages();
         collectives();
+        circles();
         return problems_.take();
     }
 
@@ -153,27 +96,30 @@ class Check {
     }
 
     void program(std::uint32_t rank) {
-        auto const program = schedule_.program(rank);
+        auto program = schedule_.program(rank);
         auto const tasks = program.tasks();
-        bool dangling = false;
         for (std::uint32_t t = 0; t < tasks.size(); ++t) {
             for (auto const& on : program.dependencies(t)) {
                 if (on.task < tasks.size()) continue;
-                dangling = true;
                 problems_.add("{} waits for task {} (rank {} has {} tasks, from 0) use an existing one", name(rank, t),
                               on.task, rank, tasks.size());
             }
             task(rank, t, tasks[t]);
         }
-        if (dangling) return;
-        if (auto const cycle = shortest_cycle(program); !cycle.empty()) {
-            std::string text;
-            for (auto const t : cycle) text += name(rank, t) + " <- ";
-            problems_.add(
-                "tasks wait for each other in a circle of {}: {}{} (none of them can start) remove one "
-                "dependency",
-                cycle.size(), text, name(rank, cycle.front()));
-        }
+        tasks_ += tasks.size();
+        if (tasks_ <= most_held) programs_.push_back(std::move(program));
+    }
+
+    // Only where all else is right: every peer and every dependency exists then.
+    void circles() {
+        if (!problems_.empty() || programs_.size() < schedule_.ranks()) return;
+        auto const circle = deadlock_of(schedule_, programs_, matched_);
+        if (circle.empty()) return;
+        std::string text;
+        for (auto const& at : circle) text += name(at.rank, at.task) + " -> ";
+        problems_.add(
+            "tasks wait for each other in a circle of {}: {}{} (none of them can start) remove one dependency",
+            circle.size(), text, name(circle.front().rank, circle.front().task));
     }
 
     void task(std::uint32_t rank, std::uint32_t number, ScheduleTask const& task) {
@@ -212,6 +158,7 @@ class Check {
             for (std::size_t i = 0; i < pairs; ++i) {
                 auto const& [source, send, sent] = ends.sends[i];
                 auto const& [target, receive, expected] = ends.receives[i];
+                matched_.push_back({{source, send}, {target, receive}});
                 if (expected == ScheduleTask::unknown_bytes || expected == sent) continue;
                 problems_.add("{} sends {} bytes and {} receives {} (both ends of a message are alike) use one length",
                               name(source, send), sent, name(target, receive), expected);
@@ -253,7 +200,10 @@ class Check {
     Schedule const& schedule_;
     TaskNames const& names_;
     Problems problems_;
+    std::size_t tasks_ = 0;
+    std::vector<RankProgram> programs_;
     std::map<Channel, Ends> channels_;
+    std::vector<MatchedMessage> matched_;
     std::vector<std::vector<Join>> joins_;
 };
 

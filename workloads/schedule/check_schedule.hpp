@@ -13,9 +13,10 @@ class TaskNames {
     virtual std::string name(std::uint32_t rank, std::uint32_t task) const;
 };
 
-// Dangling ids, peers and groups that do not exist, cycles (the shortest one of a rank), sends without a receive and
-// the other way round, lengths that differ, members without their task. At most `most` problems; empty: it can run.
-// Pairs are matched by count and by order of index, the order in which tasks without other reasons start.
+// Dangling ids, peers and groups that do not exist, circles of waiting, over messages and collectives too (the shortest
+// one), sends without a receive and the other way round, lengths that differ, members without their task. At most
+// `most` problems; empty: it can run. Pairs are matched by count and by order of index, the order in which tasks
+// without other reasons start.
 std::vector<std::string> problems_of(Schedule const& schedule, TaskNames const& names = {}, std::size_t most = 20);
 
 // Throws one InputError that lists them.

@@ -31,7 +31,8 @@ class PlacedSchedule final : public Schedule {
     std::uint32_t group_count() const override { return static_cast<std::uint32_t>(groups_.size()); }
     std::span<std::uint32_t const> group(std::uint32_t number) const override { return groups_[number]; }
     std::uint32_t collective_count() const override { return static_cast<std::uint32_t>(collectives_.size()); }
-    CollectiveSpec const& collective(std::uint32_t number) const override { return collectives_[number]; }
+    CollectiveSpec collective(std::uint32_t number) const override { return collectives_[number]; }
+    CollectiveSpec const& held_collective(std::uint32_t number) const { return collectives_[number]; }
     std::span<std::string const> labels() const override { return labels_; }
 
   private:

@@ -118,7 +118,8 @@ class Schedule {
     // Ranks of the schedule, in the order in which they are members; any subset.
     virtual std::span<std::uint32_t const> group(std::uint32_t number) const = 0;
     virtual std::uint32_t collective_count() const = 0;
-    virtual CollectiveSpec const& collective(std::uint32_t number) const = 0;
+    // By value: a schedule by rule holds no list of them.
+    virtual CollectiveSpec collective(std::uint32_t number) const = 0;
     // What tasks are called, for people; label 0 is the empty one.
     virtual std::span<std::string const> labels() const = 0;
 };
@@ -134,7 +135,7 @@ class StoredSchedule final : public Schedule {
     std::uint32_t group_count() const override { return static_cast<std::uint32_t>(groups.size()); }
     std::span<std::uint32_t const> group(std::uint32_t number) const override { return groups[number]; }
     std::uint32_t collective_count() const override { return static_cast<std::uint32_t>(collectives.size()); }
-    CollectiveSpec const& collective(std::uint32_t number) const override { return collectives[number]; }
+    CollectiveSpec collective(std::uint32_t number) const override { return collectives[number]; }
     std::span<std::string const> labels() const override { return label_names; }
 
     std::vector<RankProgram> programs;

@@ -45,15 +45,18 @@ ScheduleRank::Stream* ScheduleRank::stream_of(std::uint32_t task) {
                               [](Stream const& stream, std::uint16_t n) { return stream.number < n; });
 }
 
+// By an event, so that what happens at time zero comes in the order of ranks.
 void ScheduleRank::start(Outbox& out) {
-    for (std::uint32_t task = 0; task < tasks(); ++task)
-        if (progress_[task].waits == 0) freed_.push_back(task);
-    advance(Time{}, out);
+    out.schedule(Time{}, begin_program, {});
 }
 
 void ScheduleRank::handle(Event const& event, Outbox& out) {
     auto const task = static_cast<std::uint32_t>(event.body[0]);
     switch (event.kind) {
+        case begin_program:
+            for (std::uint32_t first = 0; first < tasks(); ++first)
+                if (progress_[first].waits == 0) freed_.push_back(first);
+            break;
         case compute_over:
             end(task, event.when, {});
             break;
@@ -141,12 +144,12 @@ void ScheduleRank::begin_send(std::uint32_t number, Time now, Outbox& out) {
         return arrive(rank_, task.tag, {ordinal, task.bytes, now}, now);
     }
     RankMessage const message{.source = rank_,
-                          .target = task.peer,
-                          .tag = task.tag,
-                          .ordinal = ordinal,
-                          .task = number,
-                          .bytes = task.bytes,
-                          .started = now};
+                              .target = task.peer,
+                              .tag = task.tag,
+                              .ordinal = ordinal,
+                              .task = number,
+                              .bytes = task.bytes,
+                              .started = now};
     out.send(world_->carrier(rank_, task.peer), now + world_->timing.post, message_post, message.pack());
 }
 

@@ -30,7 +30,7 @@ class ScheduleRank final : public LogicalProcess {
     std::string waiting_for() const;
 
   private:
-    enum OwnEvent : std::uint16_t { compute_over = 1, wake = 2 };
+    enum OwnEvent : std::uint16_t { begin_program = 1, compute_over = 2, wake = 3 };
     enum class Phase : std::uint8_t { waiting, ready, running, over };
     struct Successor {
         std::uint32_t task = 0;
