@@ -61,7 +61,8 @@ std::string kind_of_json(std::string_view head) {
         return "is a cluster of LLMServingSim (instances and memories, no work to do) "
                "describe the fabric and give a workload";
     if (has(head, "\"weight\""))
-        return "is a list of expert loads name it as workload.routing.file with "
+        return "is a list of expert loads (who sends to whom follows from a model) name it as workload.routing.file "
+               "with "
                "workload.routing.source histogram";
     if (has(head, "\"ptrn\""))
         return "is an input of schedgen (it makes schedules) run schedgen and import the GOAL file";
@@ -73,7 +74,8 @@ std::string kind_of_json(std::string_view head) {
     if (has(head, "\"hash_ids\"") || has(head, "\"input_toks\""))
         return "is a trace of requests (serving is not driven by traces of requests) import a trace of work";
     if (has(head, "\"expert_count\"") || has(head, "\"expert_ids\""))
-        return "is a trace of expert choices name it as workload.routing.file with workload.routing.source trace";
+        return "is a trace of expert choices (who sends to whom follows from a model) name it as workload.routing.file "
+               "with workload.routing.source trace";
     return {};
 }
 
