@@ -2,6 +2,7 @@
 // The one program: parses the command line and turns every failure into one sentence and an exit code.
 #include "apps/commands/command.hpp"
 #include "apps/commands/launch_options.hpp"
+#include "apps/commands/look_back.hpp"
 #include "core/check.hpp"
 #include "io/timeline/hdf5.hpp"
 #include "orrery_version.hpp"
@@ -25,10 +26,13 @@ Examples:
   orrery run SCENARIO --set workload.ep=64 --set network.model=analytic --out results/ep64
   orrery check SCENARIO --processes 8
   orrery compare-models scenarios/single_switch_ep8.yaml
+  orrery topology SCENARIO --svg > fabric.svg
   mpirun -n 4 orrery run SCENARIO --out results/four --walltime 3600s
   mpirun -n 6 orrery resume results/four
   orrery recover results/four
   orrery import trace.0.et --lenient
+  orrery report results/four
+  orrery collective --fabric single_switch --op all-to-all --sizes 8:1GiB:x2
   orrery verify
 Exit codes: 0 complete, 1 internal error, 2 bad input, 3 the workload cannot finish,
             4 stopped by a limit or signal, 5 out of the memory limit.
@@ -39,9 +43,12 @@ struct Arguments {
     CheckArguments check;
     RecoverArguments recover;
     ScenarioArguments compare;
+    TopologyArguments topology;
     ImportArguments import;
+    CollectiveArguments collective;
     ResumeArguments resume;
     LaunchOptions run_options, resume_options;
+    LookBackCommands look_back;
 };
 
 void add_scenario(CLI::App* command, ScenarioArguments& input) {
@@ -75,6 +82,17 @@ void add_check(CLI::App& app, Arguments& a) {
     check->add_flag("--links", a.check.links, "List the names of all links (for fabric.degrade)");
 }
 
+void add_topology(CLI::App& app, Arguments& a) {
+    using Format = TopologyArguments::Format;
+    auto* topology = app.add_subcommand("topology", "Draw or export the fabric of a scenario on the standard output");
+    add_scenario(topology, a.topology.input);
+    auto* formats = topology->add_option_group("format");
+    formats->add_flag_callback("--dot", [&a] { a.topology.format = Format::dot; }, "For Graphviz");
+    formats->add_flag_callback("--svg", [&a] { a.topology.format = Format::svg; }, "A drawing");
+    formats->add_flag_callback("--json", [&a] { a.topology.format = Format::json; }, "Every node, bundle and link");
+    formats->require_option(1);
+}
+
 void add_recover(CLI::App& app, Arguments& a) {
     auto* recover =
         app.add_subcommand("recover", "Make one finished file of what a killed run left, or of a run that goes on");
@@ -102,6 +120,26 @@ void add_import(CLI::App& app, Arguments& a) {
     import->add_option("--first-dimension", o.first_dimension, "ASTRA-sim 1: ranks in the first dimension");
 }
 
+void add_collective(CLI::App& app, CollectiveArguments& a) {
+    auto* command = app.add_subcommand(
+        "collective", "Time one collective over a range of sizes; prints size, time, algbw, busbw, bound, bottleneck");
+    command->add_option("--fabric", a.fabric, "A kind (single_switch), {kind: ...} as YAML, or a scenario file")
+        ->required();
+    command->add_option("--op", a.op, "all-reduce, reduce-scatter, all-gather, all-to-all, broadcast, ...");
+    command->add_option("--sizes", a.sizes,
+                        "FIRST:LAST:xFACTOR, FIRST:LAST:+STEP or a list; as nccl-tests counts them");
+    command->add_option("--ranks", a.ranks, "Members, from rank 0 on (default: all ranks of the fabric)");
+    command->add_option("--root", a.root, "Root of a rooted operation");
+    command->add_option("--algorithm", a.algorithm, "A name, auto, hccl or nccl:H100 (docs/collectives.md)");
+    command->add_option("--protocol", a.protocol, "LL, LL128, Simple, none or auto");
+    command->add_option("--model", a.model, "flow, packet or analytic");
+    command->add_option("--element-bytes", a.element_bytes, "Bytes of an element, for the column of counts")
+        ->check(CLI::Range(1, 16));
+    command->add_option("--set", a.sets, "Override one value of the scenario: path=value; may be repeated")
+        ->take_all()
+        ->expected(1);
+}
+
 ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {
     if (app.got_subcommand("run")) {
         a.run_options.apply(a.run);
@@ -113,10 +151,13 @@ ExitCode dispatch(World& world, CLI::App const& app, Arguments& a) {
         world.set_hang_limit(a.resume.hang_limit_s);
         return resume_command(world, a.resume);
     }
+    if (auto const code = a.look_back.run(world, app)) return *code;
     if (app.got_subcommand("recover")) return recover_command(world, a.recover);
     if (app.got_subcommand("check")) return check_command(world, a.check);
+    if (app.got_subcommand("topology")) return topology_command(world, a.topology);
     if (app.got_subcommand("compare-models")) return compare_models_command(world, a.compare);
     if (app.got_subcommand("import")) return import_command(world, a.import);
+    if (app.got_subcommand("collective")) return collective_command(world, a.collective);
     if (app.got_subcommand("verify")) return verify_command(world);
     if (app.got_subcommand("doctor")) return doctor_command(world);
     return reference_command(world);
@@ -158,11 +199,14 @@ int main(int argc, char** argv) {
     add_run(app, arguments);
     add_resume(app, arguments);
     add_check(app, arguments);
+    add_topology(app, arguments);
     add_recover(app, arguments);
     add_import(app, arguments);
+    arguments.look_back.add_to(app);
     add_scenario(
         app.add_subcommand("compare-models", "Simulate a scenario with the flow and the packet model; show both"),
         arguments.compare);
+    add_collective(app, arguments.collective);
     app.add_subcommand("verify", "Run closed-form cases on this machine: expected, got, error, pass or fail");
     app.add_subcommand("doctor", "Check MPI, HDF5, scratch space and cores");
     app.add_subcommand("reference", "Print the scenario reference (docs/scenario.md)");

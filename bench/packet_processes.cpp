@@ -4,11 +4,15 @@
 #include "bench/rows.hpp"
 #include "netmodels/packet/packet_loop.hpp"
 #include "netmodels/packet/registry.hpp"
+#include "partitions/dry_run_exchange.hpp"
 #include "partitions/mpi_exchange.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace orrery::bench {
 namespace {
@@ -61,6 +65,23 @@ void run(World const& world, PacketFabric const& compiled, DomainMap const& map,
     best.digest = {words[0], words[1]};
 }
 
+// Shares of the network that one thread steps in turn: what dividing it costs, without messages and waiting.
+double divided_cpu(PacketFabric const& compiled, DomainMap const& map, PacketSettings const& settings,
+                   std::uint32_t shares) {
+    Rotation const rule(hosts, hosts - 1, 64 * 1024);
+    DryRun board(shares);
+    std::vector<std::unique_ptr<PacketNetwork>> networks;
+    std::vector<std::unique_ptr<PacketLoop>> loops;
+    for (std::uint32_t p = 0; p < shares; ++p) {
+        networks.push_back(make_packet_network(compiled, map, settings, {compiled.deal(shares), p, shares}));
+        networks[p]->follow(rule);
+        loops.push_back(std::make_unique<PacketLoop>(*networks[p], board.exchange(p), compiled.lookahead()));
+    }
+    auto const before = cpu_seconds();
+    board.run(std::span<std::unique_ptr<PacketLoop> const>{loops});
+    return cpu_seconds() - before;
+}
+
 }  // namespace
 }  // namespace orrery::bench
 
@@ -76,9 +97,12 @@ int main(int argc, char** argv) {
          {std::pair{"open loop", PacketSettings{}}, std::pair{"DCQCN, PFC, ECN", roce_settings()}}) {
         PacketFabric const compiled(*fabric, map, DomainId{0}, settings);
         Shared one, all;
+        double divided = 1e300;
         for (int again = 0; again < 3; ++again) {
             run(world, compiled, map, settings, 1, one);
             run(world, compiled, map, settings, world.count(), all);
+            if (world.root()) divided = std::min(divided, divided_cpu(compiled, map, settings, world.count()));
+            world.barrier();
         }
         auto const name = fmt::format("{}, {} hosts", title, hosts);
         bool const two = world.count() == 2;
@@ -90,6 +114,7 @@ int main(int argc, char** argv) {
         rows.add(name, of_all + "wall seconds", all.wall);
         rows.add(name, of_all + "busy share", all.busy / (all.busy + all.waiting));
         rows.add(name, of_all + "sync share", all.waiting / (all.busy + all.waiting));
+        rows.add(name, "as many shares in one thread: CPU over one process", divided / one.cpu);
         rows.add(name, "CPU over one process", all.cpu / one.cpu, two ? Bar::at_most : Bar::none, 1.25);
         rows.add(name, "wall over one process", all.wall / one.wall, two ? Bar::at_most : Bar::none, 0.62);
         rows.add(name, "same digest, conserved",

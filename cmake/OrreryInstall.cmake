@@ -3,7 +3,7 @@
 include(GNUInstallDirs)
 install(TARGETS orrery RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(PROGRAMS scripts/mpirun.sh DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME orrery-mpirun)
-install(PROGRAMS scripts/slurm/orrery.sbatch DESTINATION ${CMAKE_INSTALL_DATADIR}/orrery/slurm)
+install(PROGRAMS scripts/slurm/orrery.sbatch scripts/slurm/orrery-study.sbatch DESTINATION ${CMAKE_INSTALL_DATADIR}/orrery/slurm)
 install(DIRECTORY scenarios/ DESTINATION ${CMAKE_INSTALL_DATADIR}/orrery/scenarios)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

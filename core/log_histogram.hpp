@@ -34,6 +34,8 @@ class LogHistogram {
     std::int64_t min() const { return count_ == 0 ? 0 : min_; }
     // The smallest value that at least percent of all do not exceed, within 0.8 % and never outside [min, max].
     std::int64_t quantile(int percent) const;
+    // How many values are in each bin of LogBins, up to the last one that has any.
+    std::vector<std::int64_t> const& bins() const { return bins_; }
 
     void state(StateStream& stream) { stream(bins_, count_, sum_, max_, min_); }
 

@@ -5,6 +5,7 @@
 #include "core/ids.hpp"
 #include "core/units.hpp"
 
+#include <compare>
 #include <cstdint>
 
 namespace orrery {
@@ -73,6 +74,32 @@ struct LinkBinRow {
     std::int64_t wire_bytes = 0;  // including protocol overhead
 };
 
+// What packets met at one physical link in one time bin. Only bins in which something happened are rows. In order (bin,
+// link).
+struct PacketBinRow {
+    std::uint32_t link = 0;
+    std::uint32_t bin = 0;
+    std::int64_t wire_bytes = 0;
+    Time busy, paused;  // parts of the bin; paused: told to wait, or out of credit with packets waiting
+    std::int64_t max_queue_bytes = 0;
+    std::uint32_t marks = 0, drops = 0;
+};
+
+// One packet at one link, of those that a scenario asks to see. Every picosecond is exact, so the first rows in order
+// (time, link, source, count) are the same however the network was dealt to processes.
+struct PacketTraceRow {
+    Time time;                             // its first bit leaves, or it is dropped
+    std::uint32_t link = 0;                // physical link
+    std::uint32_t source = 0, target = 0;  // ranks; of an acknowledgement the other way around
+    std::uint32_t number = 0;              // of the packet in its message
+    std::int64_t bytes = 0;
+    std::int64_t queue_bytes = 0;  // that wait behind it
+    std::uint32_t count = 0;       // of its source's packets: tells rows of one picosecond apart
+    std::uint8_t kind = 0, marked = 0, dropped = 0, spare = 0;
+
+    friend auto operator<=>(PacketTraceRow const&, PacketTraceRow const&) = default;
+};
+
 // Payload from one rank to another over the whole run, both directions of use kept apart.
 struct PairRow {
     std::uint32_t source = 0, target = 0;
@@ -98,6 +125,7 @@ class TimelineSink {
     virtual void add(ExpertLoadRow const&) = 0;
     virtual void add(LinkBinRow const&) = 0;
     virtual void add(PairRow const&) = 0;
+    virtual void add(PacketBinRow const&) = 0;
 };
 
 }  // namespace orrery

@@ -283,7 +283,7 @@ def ascend_memfabric_a3(simulator, row):
     raise Skip("the copy engine (SDMA); operators here are driven by vector cores")
 
 
-# Rows that a constant was fitted to: docs/operators.md and docs/fabrics.md say which constant.
+# Rows that a constant was fitted to: docs/operators.md and docs/fabrics/ say which constant.
 FITTED = {"CEP-001", "CEP-003", "SGN-001", "SGN-002", "SGN-011", "SGN-013", "XDS-006", "XDS-009", "MFB-005", "MFB-006",
           "MFB-007", "MFB-008", "CMP2P-019", "CMP2P-021", "CMP2P-023"}
 

@@ -13,7 +13,7 @@ if [ -f "$build/CMakeCache.txt" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=
 fi
 mkdir -p "$build"
 log=$build/configure.log
-(cd "$root" && cmake --preset release -B "$build" "${fresh[@]}") >"$log" 2>&1 || {
+(cd "$root" && cmake --preset release -DORRERY_PRECOMPILE=ON -B "$build" "${fresh[@]}") >"$log" 2>&1 || {
     cat "$log" >&2
     fail "cmake could not configure $root (its message is above)."
 }

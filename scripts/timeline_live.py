@@ -15,7 +15,7 @@ os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")  # before h5py: HDF5 rea
 import h5py
 import numpy as np
 
-TABLES = ("operations", "collectives", "link_bins", "pairs", "expert_loads")  # the order in a tail
+TABLES = ("operations", "collectives", "link_bins", "pairs", "expert_loads", "packet_bins")  # the order in a tail
 NEVER = 2**63 - 1  # complete_until of a part that holds its whole run
 
 

@@ -14,12 +14,14 @@ struct CollectedRows final : TimelineSink {
     void add(ExpertLoadRow const& row) override { loads.push_back(row); }
     void add(LinkBinRow const& row) override { bins.push_back(row); }
     void add(PairRow const& row) override { pairs.push_back(row); }
+    void add(PacketBinRow const& row) override { packet_bins.push_back(row); }
 
     std::vector<OperationRow> operations;
     std::vector<CollectiveRow> collectives;
     std::vector<ExpertLoadRow> loads;
     std::vector<LinkBinRow> bins;
     std::vector<PairRow> pairs;
+    std::vector<PacketBinRow> packet_bins;
 };
 
 }  // namespace orrery

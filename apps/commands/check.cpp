@@ -22,7 +22,11 @@ void print_fabric(Fabric const& fabric) {
     for (auto const& t : figures.tiers)
         fmt::print("  {:<28} {} down, {} up, oversubscription {:.2f}:1\n", t.name, to_string(t.down), to_string(t.up),
                    t.oversubscription);
-    fmt::print("  diameter {} hops, bisection {} one way\n", figures.diameter_hops, to_string(figures.bisection));
+    // Large graphs are not searched.
+    bool const several = figures.ranks > 1;
+    fmt::print("  diameter {}, bisection {}\n",
+               several && figures.diameter_hops == 0 ? "not counted" : fmt::format("{} hops", figures.diameter_hops),
+               several && figures.bisection == Rate{} ? "not counted" : to_string(figures.bisection) + " one way");
 }
 
 void print_workload(Job const& job) {

@@ -46,6 +46,14 @@ struct CheckArguments {
 };
 ExitCode check_command(World const& world, CheckArguments const& arguments);
 
+// Draws or exports the fabric of a scenario on the standard output.
+struct TopologyArguments {
+    enum class Format : std::uint8_t { dot, svg, json };
+    ScenarioArguments input;
+    Format format = Format::dot;
+};
+ExitCode topology_command(World const& world, TopologyArguments const& arguments);
+
 // Runs the scenario with the flow model and with the packet model and shows both.
 ExitCode compare_models_command(World const& world, ScenarioArguments const& arguments);
 
@@ -56,6 +64,16 @@ struct ImportArguments {
     std::string host_rate = "100Gb/s", duration = "10ms";  // of random traffic
 };
 ExitCode import_command(World const& world, ImportArguments const& arguments);
+struct CollectiveArguments {
+    std::string fabric;  // a kind, {kind: ...} as YAML, or a scenario file
+    std::string op = "all-reduce", sizes = "8:1GiB:x2";
+    std::uint32_t ranks = 0, root = 0;  // 0 ranks: all of the fabric
+    std::string algorithm = "auto", protocol = "auto", model = "flow";
+    std::int64_t element_bytes = 2;  // for the column of counts
+    std::vector<std::string> sets;
+};
+// Prints a table in the shape of nccl-tests and hccl_test.
+ExitCode collective_command(World const& world, CollectiveArguments const& arguments);
 
 ExitCode verify_command(World const& world);
 ExitCode doctor_command(World const& world);

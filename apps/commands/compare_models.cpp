@@ -17,6 +17,7 @@ class NoTimeline final : public TimelineSink {
     void add(CollectiveRow const&) override {}
     void add(ExpertLoadRow const&) override {}
     void add(LinkBinRow const&) override {}
+    void add(PacketBinRow const&) override {}
     void add(PairRow const&) override {}
 };
 

@@ -48,6 +48,7 @@ void Job::build_fabric() {
                         "{}: {} would carry {} (at most 125 TB/s) use lower rates or fewer links",
                         locate(loaded_, "fabric.kind"), fabric->bundle_name(BundleId{b}),
                         to_string(fabric->bundles()[b].capacity));
+    warnings_.insert(warnings_.end(), fabric->notes().begin(), fabric->notes().end());
     fabric_ = std::move(fabric);
     domain_map_ = std::make_unique<DomainMap>(*fabric_);
 }
@@ -79,7 +80,7 @@ void Job::degrade_fabric() {
 }
 
 void Job::build_workload(std::vector<std::string>& problems) {
-    if (scenario().workload().kind() == "schedule")
+    if (scenario().workload().kind() != "moe_step")
         workload_ = std::make_unique<ScheduleWorkload>(loaded_, *fabric_, problems);
     else
         workload_ = std::make_unique<MoeStep>(loaded_, *fabric_, problems);
@@ -130,7 +131,8 @@ void Job::choose_lookahead() {
         packet_ = make_packet_settings(scenario());
         packet_.timetable =
             link_timetable_of(scenario().fabric(), scenario().seed(), degradations_of(scenario().fabric()));
-        packet_.prompt = scenario().workload().kind() == "schedule";  // its messages depend on each other
+        check_trace(packet_.trace, *fabric_);
+        packet_.prompt = scenario().workload().kind() != "moe_step";  // its messages depend on each other
     }
     auto least = workload_->least_delay(*this);
     if (sites_ && sites_->notice() < least.time) least = {sites_->notice(), "notice between sites"};

@@ -6,6 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <fnmatch.h>
+
 namespace orrery {
 namespace {
 
@@ -32,6 +36,21 @@ void validate(PacketSettings const& s) {
                     "network.packet.pfc_alpha is {} (a share of an unbounded buffer); set shared_buffer", s.pfc_alpha);
     ORRERY_VALIDATE(s.ecn_kmin == PacketSettings::unbounded || s.ecn_kmax >= s.ecn_kmin,
                     "network.packet.ecn_kmax is {} (below ecn_kmin {}); use more", s.ecn_kmax, s.ecn_kmin);
+}
+
+// "3>17"
+TraceSettings trace_of(scenario::TraceSpec const& spec) {
+    TraceSettings trace{.links = spec.links(), .limit = spec.limit()};
+    if (spec.flow().empty()) return trace;
+    unsigned source = 0, target = 0;
+    int end = 0;
+    bool const read = std::sscanf(spec.flow().c_str(), "%u>%u%n", &source, &target, &end) == 2 &&
+                      static_cast<std::size_t>(end) == spec.flow().size();
+    ORRERY_VALIDATE(read && source != target, "network.packet.trace.flow is '{}' (not two ranks); write it like 3>17",
+                    spec.flow());
+    trace.one_flow = true;
+    trace.source = source, trace.target = target;
+    return trace;
 }
 
 }  // namespace
@@ -67,9 +86,21 @@ PacketSettings make_packet_settings(scenario::Scenario const& scenario) {
     settings.target_delay = Time::from_ps(spec.target_delay());
     settings.ack_bytes = spec.ack_bytes();
     for (auto const& loss : spec.losses()) settings.losses.push_back({loss.links(), loss.probability()});
+    settings.trace = trace_of(spec.trace());
     validate(settings);
     settings.bin_width = Time::from_ps(scenario.output().link_bin());
     return settings;
+}
+
+void check_trace(TraceSettings const& trace, Fabric const& fabric) {
+    ORRERY_VALIDATE(!trace.one_flow || std::max(trace.source, trace.target) < fabric.rank_count(),
+                    "network.packet.trace.flow is {}>{} (the fabric has ranks 0 to {})", trace.source, trace.target,
+                    fabric.rank_count() - 1);
+    if (trace.links.empty()) return;
+    for (std::uint32_t l = 0; l < fabric.links().size(); ++l)
+        if (fnmatch(trace.links.c_str(), fabric.link_name(LinkId{l}).c_str(), 0) == 0) return;
+    throw InputError(
+        fmt::format("network.packet.trace.links: '{}' matches no link (orrery check --links lists them)", trace.links));
 }
 
 std::string describe(PacketSettings const& settings) {

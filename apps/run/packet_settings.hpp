@@ -14,6 +14,9 @@ class Scenario;
 
 PacketSettings make_packet_settings(scenario::Scenario const& scenario);
 
+// Throws InputError when it names no rank or link of the fabric.
+void check_trace(TraceSettings const& trace, Fabric const& fabric);
+
 // One line for people: "MTU 4096 B, cut-through, sprayed, no transport".
 std::string describe(PacketSettings const& settings);
 

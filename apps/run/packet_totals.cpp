@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace orrery {
 namespace {
@@ -27,6 +28,17 @@ void sum(World const& world, LogHistogram& histogram) {
     LogHistogram all;
     all.merge(world.sum(histogram.sums()), world.max(histogram.extremes()));
     histogram = std::move(all);
+}
+
+void gather(World const& world, std::vector<PacketTraceRow>& rows) {
+    auto const texts =
+        world.gather(std::string{reinterpret_cast<char const*>(rows.data()), rows.size() * sizeof rows[0]});
+    rows.clear();
+    for (auto const& text : texts) {
+        auto const first = rows.size();
+        rows.resize(first + text.size() / sizeof rows[0]);
+        std::memcpy(rows.data() + first, text.data(), text.size());
+    }
 }
 
 Summary::Packets::Quantiles quantiles(LogHistogram const& histogram, double unit) {
@@ -59,6 +71,15 @@ std::vector<std::string> notes(PacketSettings const& settings, PacketTotals cons
     return lines;
 }
 
+std::vector<PacketTables::FlowRow> histogram_rows(LogHistogram const& histogram, std::int64_t from_bytes) {
+    std::vector<PacketTables::FlowRow> rows;
+    auto const& bins = histogram.bins();
+    for (std::size_t bin = 0; bin < bins.size(); ++bin)
+        if (bins[bin] > 0)
+            rows.push_back({from_bytes, std::clamp(LogBins::middle(bin), histogram.min(), histogram.max()), bins[bin]});
+    return rows;
+}
+
 }  // namespace
 
 PacketTotals::PacketTotals(Fabric const& fabric) : queues(fabric.link_classes().size()) {
@@ -87,6 +108,8 @@ void PacketTotals::add(PacketEngine const& engine) {
     }
     if (auto const bytes = network.pause_threshold(); bytes > 0) pause_threshold = std::min(pause_threshold, bytes);
     flows.merge(engine.flow_times());
+    auto const rows = network.trace();
+    tables.trace.insert(tables.trace.end(), rows.begin(), rows.end());
 }
 
 void PacketTotals::reduce(World const& world) {
@@ -103,13 +126,28 @@ void PacketTotals::reduce(World const& world) {
     pause_threshold = world.min(pause_threshold);
     sum(world, flows.ps);
     sum(world, flows.slowdown_ppm);
+    gather(world, tables.trace);
+    std::vector<std::int64_t> counts;
+    for (auto const& histogram : flows.slowdown_by_size) counts.push_back(histogram.count());
+    counts = world.sum(counts);
+    for (std::size_t k = 0; k < counts.size(); ++k)
+        if (counts[k] > 0) sum(world, flows.slowdown_by_size[k]);
 }
 
-PacketTables PacketTotals::take_tables(std::int64_t mtu) {
+PacketTables PacketTotals::take_tables(Fabric const& fabric, PacketSettings const& settings) {
     for (std::size_t c = 0; c < queues.size(); ++c)
         for (std::size_t b = 0; b < queue_buckets; ++b)
             if (queues[c][b] > 0)
-                tables.queues.push_back({static_cast<std::uint16_t>(c), queue_bucket_begin(b, mtu), queues[c][b]});
+                tables.queues.push_back(
+                    {static_cast<std::uint16_t>(c), queue_bucket_begin(b, settings.mtu), queues[c][b]});
+    std::sort(tables.trace.begin(), tables.trace.end(), earlier);
+    if (tables.trace.size() > settings.trace.limit) tables.trace.resize(settings.trace.limit);
+    tables.packet_kinds = {"data", "ack", "nack", "cnp", "credit"};
+    for (auto const& link : fabric.links()) tables.bundle_of_link.push_back(link.bundle.value());
+    tables.flow_times = histogram_rows(flows.ps, 0);
+    for (std::size_t k = 0; k < flows.slowdown_by_size.size(); ++k)
+        for (auto const& row : histogram_rows(flows.slowdown_by_size[k], FlowTimes::smallest(k)))
+            tables.flow_slowdowns.push_back(row);
     return std::move(tables);
 }
 

@@ -24,10 +24,11 @@ struct PacketTotals {
     // For a fabric without traffic.
     explicit PacketTotals(Fabric const& fabric);
     void add(PacketEngine const& engine);
-    // Collective: those of all processes, on each.
+    // Collective: those of all processes, on each; the trace on process 0.
     void reduce(World const& world);
 
-    PacketTables take_tables(std::int64_t mtu);
+    // `fabric` as in the constructor. Process 0 has all.
+    PacketTables take_tables(Fabric const& fabric, PacketSettings const& settings);
 };
 
 Summary::Packets packet_summary(Job const& job, PacketTotals const& totals);

@@ -171,6 +171,7 @@ FabricTables fabric_tables(Job const& job) {
         table.members.push_back(bundle.member_count);
     }
     tables.bundle_name = [&fabric](std::uint32_t b) { return fabric.bundle_name(BundleId{b}); };
+    tables.link_name = [&fabric](std::uint32_t l) { return fabric.link_name(LinkId{l}); };
     return tables;
 }
 
@@ -217,6 +218,7 @@ Report make_report(World const& world, Job const& job, Partition const& partitio
     summary.digest = digest.hex();
     summary.complete = sums[3] == 0;
     summary.processes = world.count();
+    summary.ranks = job.ranks();
     summary.simulated_time_s = outcome.last.seconds();
     summary.step_time_s = finish.seconds();
     summary.wall_s = facts.earlier_wall_s + facts.wall_s;
@@ -246,7 +248,7 @@ Report make_report(World const& world, Job const& job, Partition const& partitio
     report.tables.bundles.wire_bytes = bytes;
     report.tables.bundles.payload_bytes = payload;
     report.tables.span = outcome.last;
-    if (share.packets) report.tables.packets = share.packets->take_tables(job.packet_settings().mtu);
+    if (share.packets) report.tables.packets = share.packets->take_tables(job.fabric(), job.packet_settings());
     report.manifest = make_manifest(job, facts.command);
     report.manifest.manifest.push_back({"digest", summary.digest});
     add_to_manifest(report.manifest, summary);

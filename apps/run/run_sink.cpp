@@ -20,7 +20,7 @@ void RunSink::add(CollectiveRow const& row) {
 }
 
 void RunSink::state(StateStream& stream) {
-    ORRERY_ENSURE(bins_.empty() && pairs_.empty(), "rows are on their way at the moment of a checkpoint");
+    ORRERY_ENSURE(bins_.empty() && packet_bins_.empty() && pairs_.empty(), "rows are on their way at the moment of a checkpoint");
     if (!stream.restoring()) return stream(statistics_, operations_, bounds_);
     auto const statistics = stream.value(OperationStatistics{});
     statistics_.merge(statistics);
@@ -40,6 +40,11 @@ void RunSink::forward_bins() {
     });
     for (auto const& row : bins_) forward(row);
     bins_.clear();
+    std::sort(packet_bins_.begin(), packet_bins_.end(), [](PacketBinRow const& a, PacketBinRow const& b) {
+        return a.bin != b.bin ? a.bin < b.bin : a.link < b.link;
+    });
+    for (auto const& row : packet_bins_) forward(row);
+    packet_bins_.clear();
 }
 
 void RunSink::forward_pairs() {

@@ -22,6 +22,7 @@ class RunSink final : public TimelineSink {
     void add(ExpertLoadRow const& row) override { forward(row); }
     void add(LinkBinRow const& row) override { bins_.push_back(row); }
     void add(PairRow const& row) override { pairs_.push_back(row); }
+    void add(PacketBinRow const& row) override { packet_bins_.push_back(row); }
 
     // Link bins come from several domains; this puts the collected ones in order and forwards them.
     void forward_bins();
@@ -56,6 +57,7 @@ class RunSink final : public TimelineSink {
     std::array<Bounds, op_kind_count> bounds_;
     std::vector<LinkBinRow> bins_;
     std::vector<PairRow> pairs_;
+    std::vector<PacketBinRow> packet_bins_;
 };
 
 }  // namespace orrery

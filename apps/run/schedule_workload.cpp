@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/run/schedule_workload.hpp"
 
+#include "apps/run/collective_part.hpp"
 #include "apps/run/job.hpp"
 #include "apps/run/schedule_run.hpp"
 #include "netmodels/exchange/domains_crossed.hpp"
@@ -16,7 +17,7 @@ namespace orrery {
 
 ScheduleWorkload::ScheduleWorkload(LoadedScenario const& loaded, Fabric const& fabric,
                                    std::vector<std::string>& problems)
-    : loaded_(&loaded), fabric_(&fabric), planner_(std::make_unique<NamedPlanner>()) {
+    : loaded_(&loaded), fabric_(&fabric), planner_(std::make_unique<FabricPlanner>(fabric)) {
     std::vector<PlacedSchedule::Part> parts;
     auto const attempt = [&problems](auto const& step) {
         try {
@@ -25,8 +26,13 @@ ScheduleWorkload::ScheduleWorkload(LoadedScenario const& loaded, Fabric const& f
             problems.emplace_back(error.what());
         }
     };
+    if (loaded.scenario.workload().kind() == "collective")
+        attempt([&] { parts.push_back(collective_part(loaded, fabric)); });
     auto const& spec = loaded.scenario.workload().schedule();
-    attempt([&] { read("workload.schedule", spec.file(), {spec.first_rank(), spec.stride()}, spec.import(), parts); });
+    if (loaded.scenario.workload().kind() == "schedule")
+        attempt([&] {
+            read("workload.schedule", spec.file(), {spec.first_rank(), spec.stride()}, spec.import(), parts);
+        });
     for (int i = 0; i < spec.more_size(); ++i)
         attempt([&] {
             auto const& more = spec.more(i);
@@ -41,7 +47,7 @@ ScheduleWorkload::ScheduleWorkload(LoadedScenario const& loaded, Fabric const& f
     : loaded_(&loaded),
       fabric_(&fabric),
       schedule_(std::make_unique<PlacedSchedule>(std::move(parts))),
-      planner_(std::make_unique<NamedPlanner>()) {}
+      planner_(std::make_unique<FabricPlanner>(fabric)) {}
 
 ImportOptions ScheduleWorkload::import_options(scenario::ImportSpec const& spec, Placing placing) const {
     auto const there = fabric_->rank_count();
@@ -146,6 +152,12 @@ void ScheduleWorkload::count_collectives() {
                     sends.clear();
                     planned.plan->sends(0, lane, step, sends);
                     auto const now = static_cast<std::int64_t>(sends.sends().size());
+                    ORRERY_VALIDATE(
+                        loaded_->scenario.network().model() != "packet" || now == 0 ||
+                            sends.sends().front().way == Way::whole,
+                        "collective {}: {} reduces in switches (the packet model knows no such packets) use "
+                        "another algorithm or the flow model",
+                        c, planned.algorithm);
                     count.sends += now;
                     count.at_once = std::max(count.at_once, now);
                 }

@@ -16,6 +16,7 @@ class OperationCollector final : public TimelineSink {
     void add(CollectiveRow const&) override {}
     void add(ExpertLoadRow const&) override {}
     void add(LinkBinRow const&) override {}
+    void add(PacketBinRow const&) override {}
     void add(PairRow const&) override {}
 
   private:

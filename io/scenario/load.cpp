@@ -21,21 +21,22 @@ namespace {
 
 using namespace loader;
 
-// A scenario is written by hand; anything larger is a data file given by mistake.
-constexpr std::uintmax_t largest_file = 1U << 18U;
+// A scenario is written by hand; anything larger is a data file given by mistake. A graph may come from a program.
+constexpr std::uintmax_t largest_file = 1U << 18U, largest_graph = 1U << 24U;
 
-std::string read_text(std::filesystem::path const& file) {
+std::string read_text(std::filesystem::path const& file, std::uintmax_t largest) {
     std::string const name = shown(file.string(), longest_path);
     if (auto const fault = file_fault(file))
         throw InputError(fmt::format("{} ({}) {}", name, fault->reason, fault->fix));
     std::ifstream stream(file, std::ios::binary);
     std::string text;
     // Read one byte more than allowed: the size of a file that grows or lives in /proc cannot be asked.
-    text.resize(largest_file + 1);
+    text.resize(largest + 1);
     stream.read(text.data(), static_cast<std::streamsize>(text.size()));
     ORRERY_VALIDATE(!stream.bad(), "{} (cannot be read) check the file system", name);
     text.resize(static_cast<std::size_t>(stream.gcount()));
-    ORRERY_VALIDATE(text.size() <= largest_file, "{} (larger than 256KiB) is this a scenario?", name);
+    ORRERY_VALIDATE(text.size() <= largest, "{} (larger than {}KiB) is this {}?", name, largest / 1024,
+                    largest == largest_file ? "a scenario" : "a graph");
     return text;
 }
 
@@ -61,10 +62,34 @@ Outcome read_file(Draft& draft, std::string const& text) {
     return Outcome::read;
 }
 
+// A graph in a file of its own, whose keys are those of fabric.graph.
+void read_graph(Draft& draft) {
+    auto const given = draft.origin.find("fabric.graph.path");
+    if (draft.scenario.fabric().kind() != "graph" || given == draft.origin.end()) return;
+    std::error_code error;
+    auto const base =
+        given->second.source.starts_with("--set") ? std::filesystem::current_path(error) : draft.directory;
+    auto const file = base / draft.scenario.fabric().graph().path();
+    if (file_fault(file)) return;  // resolve_paths tells
+    auto const name = shown(draft.scenario.fabric().graph().path(), longest_path);
+    // What is in the file stands in the scenario from here on, as if it had been written there.
+    draft.scenario.mutable_fabric()->mutable_graph()->clear_path();
+    draft.origin.erase(given);
+    auto const document = parse_document(read_text(file, largest_graph), name, Positions::shown, draft.problems);
+    if (!document) return;
+    auto const& root = (*document)[document->root];
+    if (root.kind != NodeKind::map) {
+        draft.problems.add({name, root.mark}, "the file holds no keys (a graph needs ranks and links) write ranks: 8");
+        return;
+    }
+    Reader(*document, name, Positions::shown, draft)
+        .read_group(root, *draft.scenario.mutable_fabric()->mutable_graph(), "fabric.graph");
+}
+
 }  // namespace
 
 LoadedScenario load_scenario(std::filesystem::path const& file, std::vector<std::string> const& sets) {
-    std::string const text = read_text(file);
+    std::string const text = read_text(file, largest_file);
     Draft draft;
     draft.file = shown(file.string(), longest_path);
     std::error_code error;
@@ -73,6 +98,7 @@ LoadedScenario load_scenario(std::filesystem::path const& file, std::vector<std:
     for (std::string const& argument : sets) apply_override(argument, draft);
     // With no file to stand on, missing keys and rules between fields would only repeat that.
     if (outcome == Outcome::unreadable) draft.problems.raise_if_any();
+    read_graph(draft);
     apply_defaults(draft.scenario);
     check_required(draft);
     resolve_paths(draft);

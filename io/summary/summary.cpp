@@ -98,6 +98,7 @@ Json to_json(Summary const& s) {
     return {{"digest", s.digest},
             {"complete", s.complete},
             {"processes", s.processes},
+            {"ranks", s.ranks},
             {"simulated_time_s", s.simulated_time_s},
             {"step_time_s", s.step_time_s},
             {"wall_s", s.wall_s},
@@ -124,11 +125,31 @@ Json to_json(Summary const& s) {
             {"warnings", s.warnings}};
 }
 
+// What a page says about the run beyond its rows and scalars; nothing that depends on the execution.
+Json details(Summary const& s) {
+    auto operations = Json::array(), links = Json::array();
+    for (auto const& operation : s.operations) operations.push_back(to_json(operation));
+    for (auto const& link : s.links) links.push_back(to_json(link));
+    return {{"ranks", s.ranks},
+            {"network_model", s.network_model},
+            {"fabric", s.fabric},
+            {"model", s.model},
+            {"operations", operations},
+            {"links", links},
+            {"packets", to_json(s.packets)},
+            {"ignored", s.ignored},
+            {"warnings", s.warnings}};
+}
+
+// Names may come from files of any encoding: what is not UTF-8 is replaced, never a reason to lose the result.
+std::string text_of(Json const& json, int indent) {
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace
 
 void write_summary_json(std::filesystem::path const& path, Summary const& summary) {
-    // Names may come from files of any encoding: what is not UTF-8 is replaced, never a reason to lose the result.
-    auto const text = to_json(summary).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    auto const text = text_of(to_json(summary), 2) + "\n";
     replace_file(path, std::as_bytes(std::span(text)));
 }
 
@@ -146,6 +167,7 @@ void add_to_manifest(Manifest& manifest, Summary const& s) {
     summary.push_back({"in_flight_bytes", s.conservation.in_flight_bytes});
     summary.push_back({"imbalance_ranks", s.imbalance.ranks});
     summary.push_back({"imbalance_experts", s.imbalance.experts});
+    summary.push_back({"details", text_of(details(s), -1)});
     if (auto const& p = s.packets; p.injected > 0) {
         summary.push_back({"packets_injected", p.injected});
         summary.push_back({"packets_dropped", p.dropped});

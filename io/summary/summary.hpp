@@ -74,6 +74,7 @@ struct Summary {
     std::string digest;
     bool complete = false;
     std::int64_t processes = 1;
+    std::int64_t ranks = 0;  // simulated
     double simulated_time_s = 0, step_time_s = 0;
     double wall_s = 0, cpu_s = 0;     // CPU: summed over processes
     std::int64_t peak_rss_bytes = 0;  // summed over processes

@@ -2,60 +2,14 @@
 #include "io/timeline/fabric_writer.hpp"
 
 #include "core/check.hpp"
-#include "io/timeline/table.hpp"
+#include "io/timeline/columns.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <string>
-#include <type_traits>
 
 namespace orrery {
 namespace {
-
-template <class T>
-constexpr hdf5::Element element_of() {
-    if constexpr (std::is_same_v<T, std::uint32_t>) return hdf5::Element::u32;
-    if constexpr (std::is_same_v<T, std::int64_t>) return hdf5::Element::i64;
-    if constexpr (std::is_same_v<T, double>) return hdf5::Element::f64;
-}
-
-// A group of columns with one row per listed number, of a bundle or another thing.
-class Columns {
-  public:
-    Columns(hdf5::Group group, std::vector<std::uint32_t> const& listed) : group_(std::move(group)), listed_(&listed) {}
-
-    hdf5::Group& group() { return group_; }
-
-    template <class Value>
-    void write(char const* name, char const* unit, char const* long_name, Value const& value_of) {
-        using T = std::invoke_result_t<Value, std::uint32_t>;
-        std::vector<T> values;
-        for (auto const bundle : *listed_) values.push_back(value_of(bundle));
-        store(name, unit, long_name, {element_of<T>()}, std::as_bytes(std::span(values)));
-    }
-    template <class Text>
-    void write_text(char const* name, char const* long_name, Text const& text_of) {
-        std::vector<std::string> texts;
-        std::size_t width = 1;
-        for (auto const bundle : *listed_) width = std::max(width, texts.emplace_back(text_of(bundle)).size());
-        std::vector<std::byte> bytes(width * texts.size());
-        for (std::size_t i = 0; i < texts.size(); ++i)
-            std::ranges::copy(std::as_bytes(std::span(texts[i])), bytes.data() + i * width);
-        store(name, "", long_name, {hdf5::Element::text, width}, bytes);
-    }
-
-  private:
-    void store(char const* name, char const* unit, char const* long_name, hdf5::RowType type,
-               std::span<std::byte const> bytes) {
-        auto dataset = group_.create_dataset(name, type, timeline_chunk_rows);
-        dataset.set_attribute("units", unit);
-        dataset.set_attribute("long_name", long_name);
-        dataset.append(bytes);
-    }
-
-    hdf5::Group group_;
-    std::vector<std::uint32_t> const* listed_;
-};
 
 // One division of exactly computed integers: the same bits everywhere.
 double utilisation(std::int64_t bytes, Rate capacity, Time span) {
@@ -135,6 +89,64 @@ void write_queues(hdf5::Group& file, FabricTables const& fabric) {
     queues.write("from", "B", "fewest bytes of such a queue; the row ends where the next of its class may begin",
                  [&](auto r) { return rows[r].from_bytes; });
     queues.write("packets", "1", "packets of data that found such a queue", [&](auto r) { return rows[r].packets; });
+}
+
+void write_packet_links(hdf5::Group& file, FabricTables const& fabric) {
+    auto const& bundles = fabric.packets.bundle_of_link;
+    if (bundles.empty()) return;
+    std::vector<std::uint32_t> numbers(bundles.size());
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    Columns links(file.create_group("packet_links"), numbers);
+    links.group().set_attribute("long_name", "physical links, in the order of their numbers");
+    links.write_text("name", "name of the link", fabric.link_name);
+    links.write("bundle", "1", "bundle that it belongs to", [&](auto l) { return bundles[l]; });
+}
+
+void write_packet_trace(hdf5::Group& file, FabricTables const& fabric) {
+    auto const& rows = fabric.packets.trace;
+    if (rows.empty()) return;
+    std::vector<std::uint32_t> numbers(rows.size());
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    Columns trace(file.create_group("packet_trace"), numbers);
+    trace.group().set_attribute("long_name",
+                                "the first packets at the links or of the flow that network.packet.trace names");
+    trace.group().set_attribute("kinds", fabric.packets.packet_kinds);
+    trace.write("time", "ps", "its first bit leaves, or it is dropped", [&](auto r) { return rows[r].time.ps(); });
+    trace.write("link", "1", "physical link, a row of /packet_links", [&](auto r) { return rows[r].link; });
+    trace.write("source", "1", "rank that the packet is from", [&](auto r) { return rows[r].source; });
+    trace.write("target", "1", "rank that it is for", [&](auto r) { return rows[r].target; });
+    trace.write("number", "1", "of the packet in its message", [&](auto r) { return rows[r].number; });
+    trace.write("bytes", "B", "of the packet", [&](auto r) { return rows[r].bytes; });
+    trace.write("queue", "B", "bytes that wait behind it", [&](auto r) { return rows[r].queue_bytes; });
+    auto const small = [&](char const* name, char const* long_name, std::uint8_t PacketTraceRow::* field) {
+        trace.write(name, "1", long_name, [&](auto r) { return std::uint32_t{rows[r].*field}; });
+    };
+    small("kind", "what the packet is; the attribute kinds of the group lists the meaning", &PacketTraceRow::kind);
+    small("marked", "1: congestion experienced", &PacketTraceRow::marked);
+    small("dropped", "1: it goes no further", &PacketTraceRow::dropped);
+}
+
+void write_flow_times(hdf5::Group& file, FabricTables const& fabric) {
+    if (fabric.packets.sent_bytes.empty()) return;
+    auto const numbers = [](std::size_t rows) {
+        std::vector<std::uint32_t> all(rows);
+        std::iota(all.begin(), all.end(), 0U);
+        return all;
+    };
+    auto const& t = fabric.packets.flow_times;
+    auto const& s = fabric.packets.flow_slowdowns;
+    auto const all_t = numbers(t.size()), all_s = numbers(s.size());
+    Columns times(file.create_group("flow_times"), all_t);
+    times.group().set_attribute("long_name", "completion times of flows, a histogram");
+    times.write("time", "ps", "from the offer of a flow to the arrival of its last byte, within 0.8 %",
+                [&](auto r) { return t[r].value; });
+    times.write("flows", "1", "flows that took so long", [&](auto r) { return t[r].flows; });
+    Columns slowdowns(file.create_group("flow_slowdowns"), all_s);
+    slowdowns.group().set_attribute("long_name", "flow time over the ideal by size of flow, a histogram");
+    slowdowns.write("from", "B", "fewest bytes of a flow of this class; it ends where the next power of two begins",
+                    [&](auto r) { return s[r].from_bytes; });
+    slowdowns.write("slowdown", "1e-6", "flow time over the ideal, within 0.8 %", [&](auto r) { return s[r].value; });
+    slowdowns.write("flows", "1", "flows with this slowdown", [&](auto r) { return s[r].flows; });
 }
 
 }  // namespace orrery

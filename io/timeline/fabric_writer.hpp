@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes /fabric/bundles, /links and /queues of a finished timeline. Internal to the timeline.
+// Writes /fabric/bundles, /links, /queues, /flow_*, /packet_links and /packet_trace of a finished timeline. Internal to
+// the timeline.
 #pragma once
 
 #include "io/timeline/hdf5.hpp"
@@ -16,7 +17,11 @@ std::vector<std::uint32_t> listed_bundles(BundleTable const& table, std::size_t 
 
 void write_bundles(hdf5::Group& file, FabricTables const& fabric, std::vector<std::uint32_t> const& listed);
 void write_links(hdf5::Group& file, FabricTables const& fabric, std::vector<std::uint32_t> const& listed);
-// Of the packet model; another one leaves nothing.
+// Both of the packet model; another one leaves nothing.
 void write_queues(hdf5::Group& file, FabricTables const& fabric);
+void write_flow_times(hdf5::Group& file, FabricTables const& fabric);
+// The same: /packet_links, and /packet_trace where a scenario asks for one.
+void write_packet_links(hdf5::Group& file, FabricTables const& fabric);
+void write_packet_trace(hdf5::Group& file, FabricTables const& fabric);
 
 }  // namespace orrery

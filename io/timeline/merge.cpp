@@ -135,6 +135,9 @@ void merge_parts(std::vector<PartSource> const& parts, std::filesystem::path con
         write_bundles(file, fabric, listed);
         write_links(file, fabric, listed);
         write_queues(file, fabric);
+        write_packet_links(file, fabric);
+        write_packet_trace(file, fabric);
+        write_flow_times(file, fabric);
         write_manifest(file, manifest.manifest);
         write_run(file, manifest.run);
         write_summary(file, manifest.summary);

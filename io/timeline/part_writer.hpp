@@ -30,6 +30,7 @@ class PartWriter final : public TimelineSink {
     void add(ExpertLoadRow const& row) override { add_to(TableId::expert_loads, row); }
     void add(LinkBinRow const& row) override { add_to(TableId::link_bins, row); }
     void add(PairRow const& row) override { add_to(TableId::pairs, row); }
+    void add(PacketBinRow const& row) override { add_to(TableId::packet_bins, row); }
 
     // Every row of this process with a time below `complete_until` has been added. The time of an operation is its
     // end, of a collective its last_end, of a bin of a link the end of the bin; rows that sum over the run have

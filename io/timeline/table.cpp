@@ -60,6 +60,17 @@ constexpr Column expert_load_columns[] = {
     {"tokens", i64, "1", "tokens received, all microbatches together"},
 };
 
+constexpr Column packet_bin_columns[] = {
+    {"link", u32, "1", "physical link, a row of /fabric/links"},
+    {"bin", u32, "1", "time bin, from 0; the width of a bin stands in /manifest"},
+    {"wire_bytes", i64, "B", "bytes of all packets whose first bit left in this bin"},
+    {"busy", i64, "ps", "part of the bin in which the link sent"},
+    {"paused", i64, "ps", "part of it in which it was paused, or out of credit with packets waiting"},
+    {"max_queue", i64, "B", "longest queue in front of it"},
+    {"marks", u32, "1", "packets marked"},
+    {"drops", u32, "1", "packets dropped or lost"},
+};
+
 constexpr std::uint64_t pack(std::uint32_t high, std::uint32_t low) {
     return (static_cast<std::uint64_t>(high) << 32) | low;
 }
@@ -101,6 +112,8 @@ constexpr Table tables[] = {
      pair_key_columns, Detail::full, Table::Moment::end_of_run, 0},
     {"expert_loads", "tokens per expert slot and layer", "group, layer, rank, slot", expert_load_columns,
      expert_load_key, expert_load_key_columns, Detail::layers, Table::Moment::end_of_run, 0},
+    {"packet_bins", "what packets met per physical link and time bin", "bin, link", packet_bin_columns, link_bin_key,
+     link_bin_key_columns, Detail::summary, Table::Moment::bin, 1},
 };
 
 static_assert(std::size(tables) == timeline_table_count);
@@ -180,6 +193,10 @@ void put(RowBlock& block, PairRow const& r) {
 
 void put(RowBlock& block, ExpertLoadRow const& r) {
     put_fields(block, r.group, r.rank, r.layer, r.slot, r.expert, r.tokens);
+}
+
+void put(RowBlock& block, PacketBinRow const& r) {
+    put_fields(block, r.link, r.bin, r.wire_bytes, r.busy.ps(), r.paused.ps(), r.max_queue_bytes, r.marks, r.drops);
 }
 
 }  // namespace orrery

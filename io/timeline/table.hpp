@@ -54,8 +54,8 @@ struct Table {
     std::size_t moment_column;
 };
 
-enum class TableId : std::uint8_t { operations, collectives, link_bins, pairs, expert_loads };
-inline constexpr std::size_t timeline_table_count = 5;
+enum class TableId : std::uint8_t { operations, collectives, link_bins, pairs, expert_loads, packet_bins };
+inline constexpr std::size_t timeline_table_count = 6;
 std::span<Table const> timeline_tables();
 std::int64_t row_bytes(Table const& table);  // in memory
 inline Table const& timeline_table(TableId id) {
@@ -108,6 +108,7 @@ void put(RowBlock& block, CollectiveRow const& row);
 void put(RowBlock& block, LinkBinRow const& row);
 void put(RowBlock& block, PairRow const& row);
 void put(RowBlock& block, ExpertLoadRow const& row);
+void put(RowBlock& block, PacketBinRow const& row);
 
 // Names in the order of OpKind, for the `names` attribute of every `kind` column.
 std::vector<std::string> operation_kind_names();

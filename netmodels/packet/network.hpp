@@ -9,6 +9,7 @@
 #include "core/window.hpp"
 #include "netmodels/exchange/transfer_engine.hpp"
 #include "netmodels/packet/packet_fabric.hpp"
+#include "netmodels/packet/packet_trace.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,7 +26,8 @@ struct Message {
     Time offered;            // its first byte may leave
     std::int64_t bytes = 0;  // on the wire, cut into packets of one MTU
     std::uint64_t cookie = 0;
-    Rate pace;  // the sender prepares bytes no faster than this; zero: no such limit
+    Rate pace;                 // the sender prepares bytes no faster than this; zero: no such limit
+    std::uint32_t weight = 1;  // share of the sender's turns, against its other messages of the moment
 };
 
 // The last byte has reached the target.
@@ -119,6 +121,8 @@ class PacketNetwork {
     // Bytes of one input link above which it is paused; zero: links are never paused, or the threshold moves.
     virtual std::int64_t pause_threshold() const { return 0; }
     virtual LinkTraffic& traffic() = 0;
+    // Of the packets that PacketSettings::trace asks for: this process's first ones, in no order.
+    virtual std::vector<PacketTraceRow> trace() const { return {}; }
     // Over the ports and sources of this process.
     virtual Digest digest() const = 0;
     virtual std::int64_t flow_state_bytes() const = 0;

@@ -6,12 +6,14 @@
 #include "netmodels/packet/arrival_order.hpp"
 #include "netmodels/packet/calendar.hpp"
 #include "netmodels/packet/choose.hpp"
+#include "netmodels/packet/link_load.hpp"
 #include "netmodels/packet/message_cut.hpp"
 #include "netmodels/packet/network.hpp"
 #include "netmodels/packet/node_state.hpp"
 #include "netmodels/packet/packet_mail.hpp"
 #include "netmodels/packet/registry.hpp"
 #include "netmodels/packet/transport.hpp"
+#include "netmodels/packet/turns.hpp"
 #include "netmodels/packet/window_lists.hpp"
 
 #include <array>
@@ -32,7 +34,7 @@ namespace orrery {
 //   still arrive in k; everything else arrives at least one lookahead later. Pauses and credits travel against a link
 //   with its own latency.
 template <class Transport>
-class NodeEngine final : public PacketNetwork {
+class NodeEngine final : public PacketNetwork, private MeteredPorts {
   public:
     NodeEngine(PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings, PacketShare share);
 
@@ -52,6 +54,7 @@ class NodeEngine final : public PacketNetwork {
         return settings_.lossless == Lossless::pfc && settings_.pfc_alpha <= 0 ? settings_.pfc_xoff : 0;
     }
     LinkTraffic& traffic() override { return meter_; }
+    std::vector<PacketTraceRow> trace() const override { return trace_.rows(); }
     Digest digest() const override;
     std::int64_t flow_state_bytes() const override;
     std::int64_t memory_bytes() const override;
@@ -80,6 +83,7 @@ class NodeEngine final : public PacketNetwork {
         std::int64_t fed_at = 0;       // a wake for then is set, when `waiting`
         std::uint32_t count = 0;       // packets of data so far: they are dealt over the links in turn
         bool waiting = false;
+        Turns turns;
     };
     struct Retired {
         std::int64_t since;
@@ -120,7 +124,7 @@ class NodeEngine final : public PacketNetwork {
     void enlist(std::uint32_t node);
     void push(std::int64_t when, PacketLoad const& load, PacketLeg const& leg, std::uint32_t node);
 
-    // node_engine_ports.hpp: switches and links
+    // node_engine_ports.hpp: output ports and links
     void forward(std::uint32_t node, Packet& packet, std::int64_t now);
     void enqueue(std::uint32_t node, std::uint32_t port, Packet& packet, std::int64_t now);
     void run_port(std::uint32_t port, Arrival const* first, Arrival const* last);
@@ -136,31 +140,35 @@ class NodeEngine final : public PacketNetwork {
     bool lose(std::uint32_t port, Port& state, Packet const& packet);
     void wake_for_more(std::uint32_t port, Port const& state);
     void count_queue(std::uint32_t port, Port const& state);
-    bool admit(std::uint32_t node, std::uint32_t port, Packet const& packet, std::int64_t now);
-    void mark(std::uint32_t port, Packet& packet);
     bool may_leave(Port const& state, Packet const& packet) const;
     void leave(std::uint32_t port, Packet& packet, std::int64_t now);
-    void occupy(Ingress& input, std::uint32_t node, std::int64_t bytes);
-    void watch(Ingress& input, std::uint32_t node);
     void wake_port(std::uint32_t port);
     void try_start(std::uint32_t port, std::int64_t now);
     bool depart_next(std::uint32_t port, Port& state, std::int64_t now);
     void transmit(std::uint32_t port, Packet& packet, std::int64_t now);
     [[gnu::always_inline]] void depart(std::uint32_t port, Port& state, Packet& packet, std::int64_t now);
     void sent(std::uint32_t port, std::int64_t now);
+    void drop(Packet const& packet, std::uint32_t port, std::int64_t now);
+
+    // node_engine_buffers.hpp: room in switches
+    bool admit(std::uint32_t node, std::uint32_t port, Packet const& packet, std::int64_t now);
+    void mark(std::uint32_t port, Packet& packet);
+    void occupy(Ingress& input, std::uint32_t node, std::int64_t bytes);
+    void watch(Ingress& input, std::uint32_t node);
     void release(std::uint32_t in, std::uint32_t bytes, std::int64_t now);
     void notify(std::uint32_t in, PacketKind kind, std::uint32_t bytes, std::int64_t now);
-    void stall(Port& state, std::int64_t now);
-    bool heed(Port& state, Packet const& notice, std::int64_t now);
+    void stall(std::uint32_t port, Port& state, std::int64_t now);
+    bool heed(std::uint32_t port, Port& state, Packet const& notice, std::int64_t now);
     void notified(Packet const& packet, std::int64_t now);
     std::int64_t xoff(std::uint32_t node) const;
-    void drop(Packet const& packet, std::uint32_t port);
 
-    // node_engine_flows.hpp: endpoints
+    // node_engine_flows.hpp: senders
     void admit_message(Message const& message, std::uint32_t number, bool by_rule);
     void draw(std::uint32_t origin);
     std::uint32_t ready_of(Tx const& tx, std::uint32_t node, std::int64_t now) const;
     void list(std::uint32_t slot, std::int64_t now);
+    void unlist(Ready& ready);
+    void pass_on(Ready& ready);
     bool has_to_send(std::uint32_t slot) const;
     std::uint32_t list_of(std::uint32_t port) const {
         return settings_.load_balancing == LoadBalancing::ecmp ? port : fabric_.port(port).bundle;
@@ -175,11 +183,18 @@ class NodeEngine final : public PacketNetwork {
     bool leads_nowhere(std::uint32_t node, std::uint32_t first, Heading const& heading, std::uint32_t left,
                        std::int64_t now) const;
     bool cut_off(Tx const& tx, std::int64_t now) const;
+
+    // node_engine_receivers.hpp
     void received(std::uint32_t node, Packet& packet, std::int64_t now);
     Rx& receiver_of(std::uint32_t process, Packet const& packet);
     bool take(Rx& rx, Packet const& packet);
     void foresee(Packet const& packet, std::int64_t arrival);
     void complete(std::uint32_t process, Packet const& packet, std::int64_t when);
+    // With telemetry half of the sequence number is given up for it.
+    static constexpr std::uint32_t most_packets = Transport::telemetry ? 1U << 16 : most_packet_ids;
+    static std::uint32_t sequence_of(Packet const& p) {
+        return Transport::telemetry ? static_cast<std::uint32_t>(p.seq_low) : p.sequence();
+    }
     void received_data(std::uint32_t node, Packet& packet, std::int64_t now);
     void answer(std::uint32_t node, Rx& rx, Packet const& packet, PacketKind kind, std::uint32_t sequence,
                 std::int64_t now);
@@ -190,7 +205,13 @@ class NodeEngine final : public PacketNetwork {
     void delivered(std::uint32_t slot, std::int64_t when);
     void retire(std::uint32_t slot);
 
-    void flush_bins(Time now);
+    // node_engine_figures.hpp
+    OpenBin& open_bin(std::uint32_t port) override { return ports_[port].bin; }
+    PortSoFar so_far(std::uint32_t port, std::int64_t at) const override;
+    void begin_bin(std::uint32_t port) override { ports_[port].max_queue = ports_[port].data_bytes; }
+    std::int64_t max_queue(std::uint32_t port) const {
+        return std::max(meter_.max_queue(port), ports_[port].max_queue);
+    }
 
     PacketFabric const& fabric_;
     DomainMap const& map_;
@@ -241,7 +262,9 @@ class NodeEngine final : public PacketNetwork {
     PacketCounters counters_;
     std::vector<QueueHistogram> queues_;
     std::vector<std::uint16_t> class_of_;
+    std::vector<LinkLoad> loads_;  // by port, with telemetry
     PortMeter meter_;
+    PacketTrace trace_;
 };
 
 }  // namespace orrery

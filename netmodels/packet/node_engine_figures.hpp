@@ -11,16 +11,27 @@ namespace orrery {
 template <class T>
 PortFigures NodeEngine<T>::figures(std::uint32_t port) const {
     auto const& p = ports_[port];
-    return {
-        .bytes = p.bytes,
-        .packets = p.packets,
-        .drops = p.drops + p.losses,
-        .marks = p.marks,
-        .busy_ps = fabric_.port(port).rate == 0
-                       ? 0
-                       : transfer_time(p.bytes, Rate::from_bits_per_s(fabric_.port(port).rate)).ps(),
-        .paused_ps = p.paused_ps + (p.paused || p.stalled ? std::max<std::int64_t>(0, ran_until_ - p.paused_since) : 0),
-        .max_queue = p.max_queue};
+    return {.bytes = p.bytes,
+            .packets = p.packets,
+            .drops = p.drops + p.losses,
+            .marks = p.marks,
+            .busy_ps = fabric_.port(port).rate == 0
+                           ? 0
+                           : transfer_time(p.bytes, Rate::from_bits_per_s(fabric_.port(port).rate)).ps(),
+            .paused_ps = so_far(port, ran_until_).paused_ps,
+            .max_queue = max_queue(port)};
+}
+
+template <class T>
+PortSoFar NodeEngine<T>::so_far(std::uint32_t port, std::int64_t at) const {
+    auto const& p = ports_[port];
+    bool const waits = p.paused || p.stalled;
+    return {.busy_until = p.busy_until,
+            .paused_ps = p.paused_ps + (waits ? std::max<std::int64_t>(0, at - p.paused_since) : 0),
+            .max_queue = p.max_queue,
+            .marks = p.marks,
+            .drops = p.drops + p.losses,
+            .waits = waits || p.data_bytes > 0};
 }
 
 template <class T>
@@ -30,7 +41,7 @@ Digest NodeEngine<T>::digest() const {
         if (!mine(fabric_.from(p))) continue;
         DigestChain chain;
         for (auto const word :
-             {ports_[p].chain, static_cast<std::uint64_t>(ports_[p].max_queue), std::uint64_t{ports_[p].drops},
+             {ports_[p].chain, static_cast<std::uint64_t>(max_queue(p)), std::uint64_t{ports_[p].drops},
               std::uint64_t{ports_[p].marks}, static_cast<std::uint64_t>(ports_[p].paused_ps)})
             chain.add(word);
         digest.add(fabric_.link(p).value(), chain);
@@ -66,14 +77,14 @@ std::int64_t NodeEngine<T>::memory_bytes() const {
                         recovery_.capacity() * sizeof(Recovery) + ready_.size() * sizeof(Ready);
     for (auto const& table : rx_) bytes += table.capacity() * sizeof(Rx);
     return static_cast<std::int64_t>(bytes) + calendars_[0].memory_bytes() + calendars_[1].memory_bytes() +
-           at_ports_.memory_bytes() + at_endpoints_.memory_bytes() + pool_.memory_bytes();
+           at_ports_.memory_bytes() + at_endpoints_.memory_bytes() + pool_.memory_bytes() + meter_.memory_bytes();
 }
 
 template <class T>
 void NodeEngine<T>::state(StateStream& stream) {
     stream(ports_, ingress_, nodes_, ready_, pool_, tx_, senders_, recovery_, rx_, latest_, retired_, target_in_,
            numbers_, done_digest_, calendars_, carried_, tight_, woken_, width_, begin_, end_, window_, ran_until_,
-           rule_now_, deliveries_, counters_, queues_, meter_);
+           rule_now_, deliveries_, counters_, queues_, loads_, meter_, trace_);
 }
 
 template <class T>
@@ -83,11 +94,6 @@ std::vector<std::uint64_t> NodeEngine<T>::starved() const {
     for (auto const& tx : tx_)
         if (tx.packets > 0 && !tx.delivered) cookies.push_back(tx.cookie);
     return cookies;
-}
-
-template <class T>
-void NodeEngine<T>::flush_bins(Time now) {
-    for (std::uint32_t p = 0; p < ports_.size(); ++p) meter_.close(ports_[p].bin, fabric_.port(p).bundle, now.ps());
 }
 
 // A port that may not send waits for room behind its link; that room is held by packets which wait at the ports of the

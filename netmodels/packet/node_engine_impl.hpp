@@ -3,9 +3,11 @@
 #pragma once
 
 #include "netmodels/packet/node_engine.hpp"
+#include "netmodels/packet/node_engine_buffers.hpp"
 #include "netmodels/packet/node_engine_figures.hpp"
 #include "netmodels/packet/node_engine_flows.hpp"
 #include "netmodels/packet/node_engine_ports.hpp"
+#include "netmodels/packet/node_engine_receivers.hpp"
 
 #include <algorithm>
 #include <fnmatch.h>
@@ -37,7 +39,8 @@ NodeEngine<T>::NodeEngine(PacketFabric const& fabric, DomainMap const& map, Pack
       always_joint_(fabric.node_count(), 0),
       mail_(share_.processes),
       queues_(fabric.fabric().link_classes().size()),
-      meter_(map.bundles(fabric.domain()), settings.bin_width) {
+      meter_(fabric, map, settings.bin_width, *this),
+      trace_(fabric, settings.trace) {
     ORRERY_VALIDATE(settings.window <= reach, "network.packet.window is {} packets (at most {}, the receiver's reach)",
                     settings.window, reach);
     counts_ = settings.window == 0;
@@ -59,6 +62,7 @@ NodeEngine<T>::NodeEngine(PacketFabric const& fabric, DomainMap const& map, Pack
     round_trip_ = hops * (2 * longest.ps() + slowest);
     timeout_ = settings.timeout > Time{} ? settings.timeout.ps() : std::max<std::int64_t>(4 * round_trip_, 250'000'000);
     recovers_ = T::acks && !counts_;
+    if (T::telemetry) loads_.resize(ports_.size());
     in_order_ = recovers_ && settings.recovery == Recovering::go_back_n;
     foresees_ = settings.prompt && !T::pulls && !in_order_;
     // Nothing of a finished flow is on its way any longer.
@@ -100,7 +104,6 @@ NodeEngine<T>::NodeEngine(PacketFabric const& fabric, DomainMap const& map, Pack
         }
         ORRERY_VALIDATE(found, "network.packet.losses: '{}' matches no link", loss.pattern);
     }
-    meter_.on_flush([this](Time now) { flush_bins(now); });
 }
 
 // Headroom: what is still on its way when a pause is sent: a round trip of the link and a packet at either end.
@@ -190,6 +193,7 @@ void NodeEngine<T>::run(Window const& window) {
     run_switches();
     run_endpoints();
     mail_.seal();
+    if (trace_.active()) trace_.end_of_window();
     ran_until_ = end_;
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definitions of NodeEngine, second part: output ports, buffers, marking, pauses and credits.
+// Definitions of NodeEngine, second part: output ports and their links.
 #pragma once
 
 #include "netmodels/packet/node_engine.hpp"
-
-#include <bit>
 
 namespace orrery {
 
@@ -21,8 +19,10 @@ void NodeEngine<T>::forward(std::uint32_t node, Packet& packet, std::int64_t now
                    ports_[p].data_bytes * fabric_.port(p).mtu_time / fabric_.mtu();
         });
         if (port == LinkChooser::no_port) {
+            auto const first = fabric_.group(packet.next, node).first;  // of this node, so its times ascend
+            meter_.touch(ports_[first].bin, first, now);
             ++counters_.blocked;
-            return drop(packet, static_cast<std::uint32_t>(packet.in));
+            return drop(packet, first, now);
         }
     }
     if (fabric_.mixed_rates() && !fabric_.holds(node)) {
@@ -43,12 +43,13 @@ void NodeEngine<T>::forward(std::uint32_t node, Packet& packet, std::int64_t now
 template <class T>
 void NodeEngine<T>::enqueue(std::uint32_t node, std::uint32_t port, Packet& packet, std::int64_t now) {
     auto& state = ports_[port];
+    meter_.touch(state.bin, port, now);
     if (lost_for_good(port, packet, now)) return;
     bool control = packet.kind() != PacketKind::data || packet.trimmed;
     if (!control) {
         count_queue(port, state);
         if (!admit(node, port, packet, now)) {
-            if (!settings_.trimming) return drop(packet, port);
+            if (!settings_.trimming) return drop(packet, port, now);
             trim(state, packet);
             control = true;
         }
@@ -62,7 +63,7 @@ void NodeEngine<T>::enqueue(std::uint32_t node, std::uint32_t port, Packet& pack
     if (state.busy_until > now)
         wake_port(port);
     else if (settings_.lossless == Lossless::credit && state.control.head == none)
-        stall(state, now);
+        stall(port, state, now);
 }
 
 // The arrivals of a window at a port that has nothing to do with the others of its switch. What was queued goes first.
@@ -76,7 +77,7 @@ void NodeEngine<T>::run_port(std::uint32_t port, Arrival const* first, Arrival c
         if (first + 1 != last) __builtin_prefetch(&calendars_[0].at(first[1].index));
         serve(port, state, now);
         if (to_upstream(packet)) [[unlikely]] {
-            if (heed(state, packet, now) && state.busy_until <= now) depart_next(port, state, now);
+            if (heed(port, state, packet, now) && state.busy_until <= now) depart_next(port, state, now);
             continue;
         }
         join(port, state, packet, now);
@@ -95,13 +96,14 @@ inline void NodeEngine<T>::serve(std::uint32_t port, Port& state, std::int64_t u
 // Like enqueue(), where no pause can be due: a packet that goes on at once takes no room.
 template <class T>
 inline void NodeEngine<T>::join(std::uint32_t port, Port& state, Packet& packet, std::int64_t now) {
+    meter_.touch(state.bin, port, now);
     if (lost_for_good(port, packet, now)) return;
     bool control = packet.kind() != PacketKind::data || packet.trimmed;
     if (!control) {
         count_queue(port, state);
         if (settings_.lossless == Lossless::off &&
             state.data_bytes > settings_.port_buffer - static_cast<std::int64_t>(packet.bytes)) [[unlikely]] {
-            if (!settings_.trimming) return drop(packet, port);
+            if (!settings_.trimming) return drop(packet, port, now);
             trim(state, packet);
             control = true;
         }
@@ -168,161 +170,6 @@ void NodeEngine<T>::wake_port(std::uint32_t port) {
 }
 
 template <class T>
-std::int64_t NodeEngine<T>::xoff(std::uint32_t node) const {
-    if (settings_.pfc_alpha <= 0) return settings_.pfc_xoff;
-    // Dynamic threshold (Choudhury and Hahne 1998): a share of what is free of the switch's buffer.
-    auto const free = settings_.shared_buffer - nodes_[node].shared;
-    auto const parts = static_cast<std::int64_t>(settings_.pfc_alpha * 1024);
-    return std::max<std::int64_t>(0, free / 1024 * parts);
-}
-
-// Takes room for a packet, or says that there is none.
-template <class T>
-bool NodeEngine<T>::admit(std::uint32_t node, std::uint32_t port, Packet const& packet, std::int64_t now) {
-    auto const bytes = static_cast<std::int64_t>(packet.bytes);
-    auto& shared = nodes_[node].shared;
-    if (shares_ && shared > settings_.shared_buffer - bytes) return false;
-    if (settings_.lossless == Lossless::off) {
-        if (ports_[port].data_bytes > settings_.port_buffer - bytes) return false;
-        shared += shares_ ? bytes : 0;
-        return true;
-    }
-    auto const in = static_cast<std::uint32_t>(packet.in);
-    auto& input = ingress_[in];
-    if (input.bytes > settings_.port_buffer - bytes) {
-        ORRERY_ENSURE(settings_.lossless == Lossless::pfc, "link {} was sent to without credit",
-                      fabric_.fabric().link_name(fabric_.link(in)));
-        ORRERY_VALIDATE(!counts_,
-                        "link {} overruns its buffer of {} bytes (pauses come too late: the headroom is too small); "
-                        "raise port_buffer, lower pfc_xoff, or set a window",
-                        fabric_.fabric().link_name(fabric_.link(in)), settings_.port_buffer);
-        return false;  // the headroom is too small
-    }
-    shared += shares_ ? bytes : 0;
-    occupy(input, node, bytes);
-    if (settings_.lossless == Lossless::pfc && !input.paused && input.bytes > xoff(node)) {
-        input.paused = true;
-        watch(input, node);
-        ++counters_.pauses;
-        notify(in, PacketKind::pause, 0, now);
-    }
-    return true;
-}
-
-template <class T>
-inline void NodeEngine<T>::occupy(Ingress& input, std::uint32_t node, std::int64_t bytes) {
-    input.bytes += bytes;
-    watch(input, node);
-}
-
-// Keeps count of the inputs of a switch that may have to pause, or to end a pause, before the end of a window.
-template <class T>
-inline void NodeEngine<T>::watch(Ingress& input, std::uint32_t n) {
-    bool const tight = input.paused || input.bytes > input.calm;
-    if (tight == input.tight) [[likely]]
-        return;
-    input.tight = tight;
-    if (always_joint_[n]) return;
-    auto& node = nodes_[n];
-    node.tight += tight ? 1U : ~0U;
-    if (!tight || node.listed) return;
-    node.listed = true;
-    tight_.push_back(n);
-}
-
-// On leaving, by what is left behind: a mark made on entering would wait through the very queue that it reports.
-template <class T>
-inline void NodeEngine<T>::mark(std::uint32_t port, Packet& packet) {
-    auto& state = ports_[port];
-    auto const queued = state.data_bytes;
-    if (queued <= settings_.ecn_kmin) [[likely]]
-        return;
-    if (queued < settings_.ecn_kmax) {
-        // RED's ramp; the draw depends on the packet and the link alone.
-        auto const draw = DigestChain::mix(tie_.draw(packet) + fabric_.link(port).value() + 1) >> 32;
-        auto const span = static_cast<double>(settings_.ecn_kmax - settings_.ecn_kmin);
-        auto const p = settings_.ecn_pmax * static_cast<double>(queued - settings_.ecn_kmin) / span;
-        if (static_cast<double>(draw) >= p * 0x1p32) return;
-    }
-    packet.marked = 1;
-    ++state.marks;
-    ++counters_.marks;
-}
-
-template <class T>
-void NodeEngine<T>::release(std::uint32_t in, std::uint32_t bytes, std::int64_t now) {
-    auto const node = fabric_.port(in).to;
-    if (shares_) nodes_[node].shared -= bytes;
-    if (settings_.lossless == Lossless::off) return;
-    auto& input = ingress_[in];
-    occupy(input, node, -static_cast<std::int64_t>(bytes));
-    if (settings_.lossless == Lossless::credit) {
-        // Returned in quarters of the buffer at least a packet big, so that credits are few.
-        input.returned += bytes;
-        if (std::int64_t{input.returned} * 4 < settings_.port_buffer && input.returned < 16'384) return;
-        notify(in, PacketKind::resume, input.returned, now);
-        input.returned = 0;
-        return;
-    }
-    auto const xon =
-        settings_.pfc_alpha > 0 ? xoff(node) - 2 * static_cast<std::int64_t>(fabric_.mtu()) : settings_.pfc_xon;
-    if (!input.paused || (input.bytes > xon && input.bytes > 0)) return;
-    input.paused = false;
-    watch(input, node);
-    notify(in, PacketKind::resume, 0, now);
-}
-
-// A frame against the link `in`: it takes that link's latency and waits behind nothing.
-template <class T>
-void NodeEngine<T>::notify(std::uint32_t in, PacketKind kind, std::uint32_t bytes, std::int64_t now) {
-    auto const from = fabric_.from(in);
-    Packet packet;
-    packet.set_kind(kind);
-    packet.in = in & id_mask;
-    packet.next = (fabric_.is_endpoint(from) ? from : in) & id_mask;
-    packet.origin = fabric_.port(in).to & id_mask;
-    packet.count = ingress_[in].notices++ & id_mask;
-    packet.set_sequence(bytes);
-    push(now + fabric_.port(in).latency, packet, packet, from);
-}
-
-// The port is free and has packets, but not the credit for the first of them.
-template <class T>
-void NodeEngine<T>::stall(Port& state, std::int64_t now) {
-    if (state.stalled) return;
-    state.stalled = true;
-    state.paused_since = now;
-    ++counters_.stalls;
-}
-
-// What a notice says to the port that it is for; false: nothing is to be started.
-template <class T>
-bool NodeEngine<T>::heed(Port& state, Packet const& notice, std::int64_t now) {
-    if (settings_.lossless == Lossless::credit) {
-        state.credit += notice.sequence();
-        if (state.stalled && static_cast<std::int64_t>(pool_.front(state.data).bytes) <= state.credit) {
-            state.stalled = false;
-            state.paused_ps += now - state.paused_since;
-        }
-        return true;
-    }
-    bool const pause = notice.kind() == PacketKind::pause;
-    if (pause && !state.paused) state.paused_since = now;
-    if (!pause && state.paused) state.paused_ps += now - state.paused_since;
-    state.paused = pause;
-    return !pause;
-}
-
-template <class T>
-void NodeEngine<T>::notified(Packet const& packet, std::int64_t now) {
-    auto const port = static_cast<std::uint32_t>(packet.in);
-    auto& state = ports_[port];
-    if (!heed(state, packet, now)) return;
-    if (state.busy_until <= now) return try_start(port, now);
-    if (state.data.head != none || fabric_.is_endpoint(fabric_.from(port))) wake_port(port);
-}
-
-template <class T>
 void NodeEngine<T>::try_start(std::uint32_t port, std::int64_t now) {
     auto& state = ports_[port];
     if (state.control.head == none && fabric_.is_endpoint(fabric_.from(port)))
@@ -343,9 +190,10 @@ inline bool NodeEngine<T>::depart_next(std::uint32_t port, Port& state, std::int
     if (state.data.head == none || state.paused) return false;
     if (settings_.lossless == Lossless::credit &&
         static_cast<std::int64_t>(pool_.front(state.data).bytes) > state.credit) {
-        stall(state, now);
+        stall(port, state, now);
         return false;
     }
+    meter_.touch(state.bin, port, now);
     auto packet = pool_.pop(state.data);
     state.data_bytes -= static_cast<std::int64_t>(packet.bytes);
     leave(port, packet, now);
@@ -373,6 +221,13 @@ inline void NodeEngine<T>::depart(std::uint32_t port, Port& state, Packet& packe
     auto const& spec = fabric_.port(port);
     auto const bytes = static_cast<std::uint32_t>(packet.bytes);
     auto const time = time_of(port, bytes, now);
+    meter_.add(state.bin, port, now, bytes);
+    if constexpr (T::telemetry)
+        if (state.crossed > 0 && packet.kind() == PacketKind::data) {
+            auto const queued = state.data_bytes * spec.mtu_time / fabric_.mtu();
+            auto const level = loads_[port].sent(now, time, queued, round_trip_);
+            if (level > packet.seq_high) packet.seq_high = level;
+        }
     state.busy_until = now + time;
     state.bytes += bytes;
     ++state.packets;
@@ -380,13 +235,16 @@ inline void NodeEngine<T>::depart(std::uint32_t port, Port& state, Packet& packe
     state.chain =
         (state.chain + static_cast<std::uint64_t>(now) + (std::uint64_t{packet.origin} << 40) + packet.count) *
         0x9e3779b97f4a7c15U;
-    meter_.add(state.bin, spec.bundle, now, bytes);
     // The buffer of an endpoint is its memory: only switches give credit.
     if (settings_.lossless == Lossless::credit && packet.kind() == PacketKind::data && !packet.trimmed &&
         !fabric_.is_endpoint(spec.to))
         state.credit -= bytes;
-    if (state.lossy) [[unlikely]]
-        if (lose(port, state, packet)) return;
+    bool const lost = state.lossy && lose(port, state, packet);
+    if (trace_.active()) [[unlikely]]
+        trace_.note(port, packet, sequence_of(packet), now, state.data_bytes,
+                    lost ? PacketTrace::Fate::dropped : PacketTrace::Fate::sent);
+    if (lost) [[unlikely]]
+        return;
     PacketLeg leg = packet;
     auto left = static_cast<std::uint32_t>(packet.left) - state.crossed;
     leg.left = left & 3;
@@ -414,7 +272,7 @@ inline void NodeEngine<T>::depart(std::uint32_t port, Port& state, Packet& packe
             next = chooser_.choose(packet.heading(), fabric_.group(next, spec.to), spec.to, left - 1, false, arrival);
             if (next == LinkChooser::no_port) [[unlikely]] {
                 ++counters_.blocked;
-                return drop(packet, port);
+                return drop(packet, port, now);
             }
         }
         leg.next = next & id_mask;
@@ -445,11 +303,12 @@ inline bool NodeEngine<T>::up(std::uint32_t port, Port& state, std::int64_t now)
 
 template <class T>
 void NodeEngine<T>::give_up(std::uint32_t port, Port& state, std::int64_t now) {
+    meter_.touch(state.bin, port, now);
     for (auto* queue : {&state.data, &state.control})
         while (queue->head != none) {
             auto const packet = pool_.pop(*queue);
             ++counters_.blocked;
-            drop(packet, port);
+            drop(packet, port, now);
             if (queue != &state.data) continue;
             state.data_bytes -= static_cast<std::int64_t>(packet.bytes);
             release(static_cast<std::uint32_t>(packet.in), static_cast<std::uint32_t>(packet.bytes), now);
@@ -462,7 +321,7 @@ inline bool NodeEngine<T>::lost_for_good(std::uint32_t port, Packet const& packe
     if (!fabric_.changes() || fabric_.up_from(port, now) != PacketFabric::never) [[likely]]
         return false;
     ++counters_.blocked;
-    drop(packet, port);
+    drop(packet, port, now);
     return true;
 }
 
@@ -491,7 +350,9 @@ void NodeEngine<T>::sent(std::uint32_t port, std::int64_t now) {
 }
 
 template <class T>
-void NodeEngine<T>::drop(Packet const& packet, std::uint32_t port) {
+void NodeEngine<T>::drop(Packet const& packet, std::uint32_t port, std::int64_t now) {
+    if (trace_.active()) [[unlikely]]
+        trace_.note(port, packet, sequence_of(packet), now, ports_[port].data_bytes, PacketTrace::Fate::dropped);
     if (packet.kind() == PacketKind::data) ++counters_.dropped;
     ++ports_[port].drops;
 }

@@ -154,12 +154,14 @@ struct alignas(64) Tx {
     std::uint64_t cookie = 0;
     std::int64_t offered = 0;
     std::uint64_t pace : 44 = 0;  // b/s that the sender prepares bytes at; 0: no limit
-    std::uint64_t last_bytes : 15 = 0;
+    std::uint64_t weight : 16 = 0;
     std::uint64_t by_rule : 1 = 0, listed : 1 = 0, paced : 1 = 0;
     std::uint64_t first : 24 = 0, hop1 : 24 = 0;
-    std::uint64_t backoff : 4 = 0, timer : 1 = 0, resent : 1 = 0, delivered : 1 = 0, turn : 1 = 0;
+    std::uint64_t last_bytes : 15 = 0;
     std::uint64_t hop2 : 24 = 0, last : 24 = 0, left : 6 = 0;
+    std::uint64_t credit : 10 = 0;  // of its turns (turns.hpp)
     std::uint32_t origin : 24 = 0;
+    std::uint32_t backoff : 4 = 0, timer : 1 = 0, resent : 1 = 0, delivered : 1 = 0, turn : 1 = 0;
     std::uint32_t number = 0;
     std::uint32_t packets = 0, una = 0, next = 0;  // packets 0: free
     std::uint32_t link = none;                     // in the ready list

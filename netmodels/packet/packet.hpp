@@ -57,9 +57,9 @@ struct PacketLoad {
     std::uint64_t bytes : 15 = 0;  // on the wire
     std::uint64_t turn : 1 = 0;    // of the flow's slot: tells its flow from the one before
 
-    std::uint32_t slot = 0;       // flow, in the table of the sender's process; never part of an order
-    std::uint32_t last : 24 = 0;  // the bundle that ends at the target
-    std::uint32_t seq_high : 8 = 0;
+    std::uint32_t slot = 0;          // flow, in the table of the sender's process; never part of an order
+    std::uint32_t last : 24 = 0;     // the bundle that ends at the target
+    std::uint32_t seq_high : 8 = 0;  // with telemetry: the load of the busiest link so far (link_load.hpp)
 
     // From numbers that are in range. Field by field the compiler would build the words in memory, and wait for each
     // piece to come back: more than all the rest of a departure.

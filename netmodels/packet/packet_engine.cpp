@@ -42,7 +42,7 @@ Time PacketEngine::ideal(std::span<BundleId const> hops, std::int64_t bytes, Tim
     return slowest + latency;
 }
 
-void PacketEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t engine, Rate, std::uint32_t,
+void PacketEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t engine, Rate, std::uint32_t weight,
                          std::int64_t wire_bytes, std::uint64_t cookie) {
     auto const link_of = [&](BundleId b) {
         return fabric_->links()[fabric_->members()[fabric_->bundles()[b.index()].first_member].index()];
@@ -57,13 +57,14 @@ void PacketEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t
     }
     Time latency;
     for (auto const hop : hops) latency += fabric_->bundles()[hop.index()].latency;
-    transfers_[slot] = {cookie, latency.ps(), ideal(hops, wire_bytes, latency).ps()};
+    transfers_[slot] = {cookie, latency.ps(), ideal(hops, wire_bytes, latency).ps(), wire_bytes};
     network_->offer({.source = rank_at(*fabric_, link_of(hops.front()).from),
                      .target = rank_at(*fabric_, link_of(hops.back()).to),
                      .offered = now,
                      .bytes = wire_bytes,
                      .cookie = slot,
-                     .pace = engine == no_engine ? Rate{} : engines_[engine]});
+                     .pace = engine == no_engine ? Rate{} : engines_[engine],
+                     .weight = weight});
 }
 
 // The end of the window in which the network next has something to do.
@@ -88,7 +89,7 @@ void PacketEngine::advance(Time now, std::vector<TransferDone>& done) {
         auto const slot = static_cast<std::uint32_t>(delivery.cookie);
         auto const& transfer = transfers_[slot];
         done.push_back({transfer.cookie, Time::from_ps(delivery.when.ps() - transfer.latency)});
-        flow_times_.add(delivery.when - delivery.offered, Time::from_ps(transfer.ideal));
+        flow_times_.add(transfer.bytes, delivery.when - delivery.offered, Time::from_ps(transfer.ideal));
         free_transfers_.push_back(slot);
     }
     deliveries.clear();

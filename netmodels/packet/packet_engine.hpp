@@ -46,6 +46,7 @@ class PacketEngine final : public TransferEngine {
         std::uint64_t cookie = 0;
         std::int64_t latency = 0;  // ps: of the links of its route
         std::int64_t ideal = 0;    // ps: at the slowest bundle of it, and the latencies
+        std::int64_t bytes = 0;    // on the wire
     };
     // What one flow can get of a bundle: all of its links, or one when flows are hashed; and one packet of it.
     struct FlowRate {

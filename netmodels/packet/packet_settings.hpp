@@ -31,6 +31,16 @@ struct LinkLoss {
     double probability = 0;
 };
 
+// Which packets are recorded one by one: those at links whose names match, of one flow, or both.
+struct TraceSettings {
+    std::string links;
+    bool one_flow = false;
+    std::uint32_t source = 0, target = 0;  // ranks
+    std::uint32_t limit = 10'000;          // rows
+
+    bool on() const { return !links.empty() || one_flow; }
+};
+
 struct PacketSettings {
     static constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
@@ -66,6 +76,8 @@ struct PacketSettings {
 
     std::vector<LinkLoss> losses;
     std::vector<LinkChange> timetable;  // of the whole fabric, in order of time
+
+    TraceSettings trace;
 
     Time bin_width = Time::from_ps(100'000'000);
 };

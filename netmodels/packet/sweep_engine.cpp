@@ -24,7 +24,7 @@ SweepEngine::SweepEngine(PacketFabric const& fabric, DomainMap const& map, Packe
       mail_(share_.processes),
       queues_(fabric.fabric().link_classes().size()),
       done_digest_(fabric.fabric().rank_count(), 0),
-      meter_(map.bundles(fabric.domain()), settings.bin_width) {
+      meter_(fabric, map, settings.bin_width, *this) {
     for (std::uint32_t p = 0; p < ports_.size(); ++p) {
         bool const bounded = settings.port_buffer != PacketSettings::unbounded && !fabric.is_endpoint(fabric.from(p));
         ports_[p].limit = bounded && fabric.port(p).rate > 0
@@ -33,7 +33,6 @@ SweepEngine::SweepEngine(PacketFabric const& fabric, DomainMap const& map, Packe
     }
     for (auto const b : map.bundles(fabric.domain()))
         class_of_.push_back(fabric.fabric().bundles()[b.index()].link_class);
-    meter_.on_flush([this](Time now) { flush_bins(now); });
     if (share_.processes == 1) return;
     for (std::uint32_t p = 0; p < fabric.port_count(); ++p)
         ORRERY_ENSURE(share_.owner[fabric.from(p)] == share_.owner[fabric.port(p).to] || fabric.port(p).rate == 0 ||
@@ -81,7 +80,8 @@ void SweepEngine::admit(Message const& message, std::uint32_t number, bool by_ru
     ++numbers_[message.source.index()];
     flows_[slot] = {.cookie = message.cookie,
                     .offered = message.offered.ps(),
-                    .pace = message.pace.bits_per_s(),
+                    .pace = static_cast<std::uint64_t>(message.pace.bits_per_s()) & ((std::uint64_t{1} << 44) - 1),
+                    .weight = std::min(message.weight, Turns::most_weight) & 0xffff,
                     .first = cut.way.first,
                     .hop1 = cut.way.hop1,
                     .hop2 = cut.way.hop2,
@@ -91,9 +91,9 @@ void SweepEngine::admit(Message const& message, std::uint32_t number, bool by_ru
                     .packets = cut.packets,
                     .sent = 0,
                     .next = none,
-                    .last_bytes = cut.last_bytes,
-                    .left = cut.way.left,
-                    .by_rule = by_rule};
+                    .last_bytes = cut.last_bytes & 0x7fffU,
+                    .left = cut.way.left & 63U,
+                    .by_rule = by_rule ? 1U : 0U};
     ++counters_.messages;
     counters_.bytes_offered += cut.bytes;
     auto& injector = injectors_[flows_[slot].first];
@@ -113,7 +113,7 @@ Time SweepEngine::next() const {
         auto const& injector = injectors_[bundle];
         auto const flow = injector.head != none ? injector.head : injector.waiting;
         auto when = std::max({injector.clock, flows_[flow].offered, ran_until_});
-        if (flows_[flow].pace > 0) when = std::max(when, injector.paced_until);
+        if (flows_[flow].pace > 0 && injector.turns.open(flow)) when = std::max(when, injector.paced_until);
         earliest = std::min(earliest, Time::from_ps(when));
     }
     return earliest;
@@ -151,6 +151,26 @@ std::uint32_t SweepEngine::source_port(Heading const& heading, std::uint32_t fir
     return chooser_.least(heading, group, node, left, true, 0, [&](std::uint32_t port) { return ports_[port].free; });
 }
 
+// The first flow that waits for its time takes part from now on.
+void SweepEngine::begin_first(Injector& injector) {
+    auto const first = injector.waiting;
+    injector.waiting = flows_[first].next;
+    injector.turns.join(static_cast<std::uint32_t>(flows_[first].weight));
+    append(injector.head, injector.tail, first);
+}
+
+// Of the flow at the head. False: its turn is worth no packet, and it is at the end of the list.
+inline bool SweepEngine::take_turn(Injector& injector) {
+    auto const slot = injector.head;
+    if (injector.turns.open(slot)) return true;
+    auto& flow = flows_[slot];
+    flow.credit = injector.turns.take(slot, static_cast<std::uint32_t>(flow.weight), flow.credit) & (Turns::one - 1);
+    if (injector.turns.open(slot)) return true;
+    injector.head = flow.next;
+    append(injector.head, injector.tail, slot);
+    return false;
+}
+
 void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
     auto& injector = injectors_[bundle];
     for (;;) {
@@ -159,10 +179,10 @@ void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
                 injector.active = false;
                 return;
             }
-            auto const first = injector.waiting;
-            injector.waiting = flows_[first].next;
-            append(injector.head, injector.tail, first);
+            auto const when = flows_[injector.waiting].offered;
+            while (injector.waiting != none && flows_[injector.waiting].offered <= when) begin_first(injector);
         }
+        if (!take_turn(injector)) continue;
         auto const slot = injector.head;
         auto& flow = flows_[slot];
         Heading const heading{.origin = flow.origin,
@@ -174,11 +194,7 @@ void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
         ORRERY_VALIDATE(port != LinkChooser::no_port, "rank {} has no link left to its target", flow.origin);
         auto start = std::max({injector.clock, ports_[port].free, flow.offered});
         if (flow.pace > 0) start = std::max(start, injector.paced_until);
-        while (injector.waiting != none && flows_[injector.waiting].offered <= start) {
-            auto const first = injector.waiting;
-            injector.waiting = flows_[first].next;
-            append(injector.head, injector.tail, first);
-        }
+        while (injector.waiting != none && flows_[injector.waiting].offered <= start) begin_first(injector);
         if (start >= end) return;
 
         bool const final = flow.sent + 1 == flow.packets;
@@ -189,15 +205,23 @@ void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
         auto const time = fabric_.serialisation(port, static_cast<std::uint32_t>(packet.bytes));
         injector.clock = start;
         if (flow.pace > 0)
-            injector.paced_until = start + PacketFabric::ceil_time(static_cast<std::uint32_t>(packet.bytes), flow.pace);
+            injector.paced_until = start + PacketFabric::ceil_time(static_cast<std::uint32_t>(packet.bytes),
+                                                                   static_cast<std::int64_t>(flow.pace));
         ++injector.count;
         injector.port = port;
         ++flow.sent;
         ++counters_.injected;
-        injector.head = flow.next;
+        injector.turns.sent();
         bool const by_rule = flow.by_rule != 0;
         auto const origin = flow.origin;
-        if (!final) append(injector.head, injector.tail, slot);
+        if (final) {
+            injector.turns.end();
+            injector.turns.leave(static_cast<std::uint32_t>(flow.weight));
+            injector.head = flow.next;
+        } else if (!injector.turns.open(slot)) {
+            injector.head = flow.next;
+            append(injector.head, injector.tail, slot);
+        }
         send(packet, flow.left,
              flow.left >= 3   ? flow.hop1
              : flow.left == 2 ? flow.hop2
@@ -211,13 +235,13 @@ void SweepEngine::inject(std::uint32_t bundle, std::int64_t end) {
 inline void SweepEngine::send(Packet const& packet, std::uint32_t left, std::uint32_t onward, std::uint32_t port,
                               Port& state, std::int64_t start, std::int64_t time) {
     auto const& spec = fabric_.port(port);
+    meter_.add(state.bin, port, start, static_cast<std::int64_t>(packet.bytes));
     state.free = start + time;
     state.chain =
         (state.chain + static_cast<std::uint64_t>(start) + (std::uint64_t{packet.origin} << 40) + packet.count) *
         0x9e3779b97f4a7c15U;
     state.bytes += static_cast<std::int64_t>(packet.bytes);
     ++state.packets;
-    meter_.add(state.bin, spec.bundle, start, static_cast<std::int64_t>(packet.bytes));
     ++counters_.hops;
     auto next = onward;
     auto hop2 = static_cast<std::uint32_t>(packet.hop2);
@@ -326,8 +350,9 @@ void SweepEngine::walk(std::uint32_t port, Arrival const* first, Arrival const* 
             continue;
         }
         ++histogram[queue_bucket(wait, spec.mtu_time)];
-        state.max_wait = std::max(state.max_wait, wait);
         auto const start = std::max(arrival, state.free);
+        meter_.touch(state.bin, port, start);  // the queue counts where the packet leaves
+        state.max_wait = std::max(state.max_wait, wait);
         auto const left = packet.left - 1U;
         send(packet, left, left == 1 ? packet.last : static_cast<std::uint32_t>(packet.hop2), port, state, start, time);
     }

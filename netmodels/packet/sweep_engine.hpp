@@ -10,6 +10,7 @@
 #include "netmodels/packet/packet_mail.hpp"
 #include "netmodels/packet/port_meter.hpp"
 #include "netmodels/packet/registry.hpp"
+#include "netmodels/packet/turns.hpp"
 
 #include <vector>
 
@@ -23,7 +24,7 @@ namespace orrery {
 // Tasks of window k:  S(k) sources hand packets to their ports   B(k) bucket arrivals   W(k) sort and walk each port
 //   S(k), B(k) before W(k): what W(k) and S(k) send enters a switch at least one lookahead later, so in window k+1 or
 //   beyond, and what they send to an endpoint is booked at once. Ports are independent inside a window.
-class SweepEngine final : public PacketNetwork {
+class SweepEngine final : public PacketNetwork, private MeteredPorts {
   public:
     SweepEngine(PacketFabric const& fabric, DomainMap const& map, PacketSettings const& settings, PacketShare share);
 
@@ -53,7 +54,7 @@ class SweepEngine final : public PacketNetwork {
     struct Port {
         std::int64_t free = 0;      // ps: all that came before has left
         std::uint64_t chain = 0;    // of every departure, in order
-        std::int64_t max_wait = 0;  // ps
+        std::int64_t max_wait = 0;  // ps, since the bin began
         std::int64_t bytes = 0;
         OpenBin bin;
         std::uint32_t packets = 0, drops = 0;
@@ -63,14 +64,16 @@ class SweepEngine final : public PacketNetwork {
     struct Flow {
         std::uint64_t cookie = 0;
         std::int64_t offered = 0;
-        std::int64_t pace = 0;  // b/s; 0: none
+        std::uint64_t pace : 44 = 0;    // b/s; 0: none
+        std::uint64_t weight : 16 = 0;  // and credit: of its turns (turns.hpp)
         std::uint32_t first = 0, hop1 = 0, hop2 = 0, last = 0;
         std::uint32_t origin = 0, number = 0;
         std::uint32_t packets = 0, sent = 0;  // packets 0: the slot is free
         std::uint32_t next = none;            // in its injector's list or the list of free slots
-        std::uint16_t last_bytes = 0;
-        std::uint8_t left = 0;  // hops behind the first
-        std::uint8_t by_rule = 0;
+        std::uint32_t last_bytes : 15 = 0;
+        std::uint32_t left : 6 = 0;  // hops behind the first
+        std::uint32_t by_rule : 1 = 0;
+        std::uint32_t credit : 10 = 0;
     };
     static_assert(sizeof(Flow) == 64);
     struct Received {
@@ -85,6 +88,7 @@ class SweepEngine final : public PacketNetwork {
         std::uint32_t node = 0, count = 0;
         std::uint32_t port = 0;  // the last one used
         bool active = false;
+        Turns turns;
     };
 
     bool mine(std::uint32_t node) const { return share_.holds(node); }
@@ -92,6 +96,8 @@ class SweepEngine final : public PacketNetwork {
     void admit(Message const& message, std::uint32_t number, bool by_rule);
     void draw(std::uint32_t origin);
     void append(std::uint32_t& head, std::uint32_t& tail, std::uint32_t flow);
+    void begin_first(Injector& injector);
+    bool take_turn(Injector& injector);
     void inject(std::uint32_t bundle, std::int64_t end);
     std::uint32_t source_port(Heading const& heading, std::uint32_t first, std::uint32_t node,
                               std::uint32_t left) const;
@@ -103,7 +109,10 @@ class SweepEngine final : public PacketNetwork {
     void deliver(Packet const& packet, std::int64_t when);
     void finish(std::uint32_t slot, std::int64_t when);
     void drop(Packet const& packet, std::uint32_t port);
-    void flush_bins(Time now);
+    OpenBin& open_bin(std::uint32_t port) override { return ports_[port].bin; }
+    PortSoFar so_far(std::uint32_t port, std::int64_t at) const override;
+    void begin_bin(std::uint32_t port) override { ports_[port].max_wait = 0; }
+    std::int64_t max_queue(std::uint32_t port) const;
 
     PacketFabric const& fabric_;
     DomainMap const& map_;

@@ -19,8 +19,19 @@ PortFigures SweepEngine::figures(std::uint32_t port) const {
     PortFigures figures{.bytes = state.bytes, .packets = state.packets, .drops = state.drops};
     if (spec.rate == 0) return figures;
     figures.busy_ps = transfer_time(state.bytes, Rate::from_bits_per_s(spec.rate)).ps();
-    figures.max_queue = static_cast<std::int64_t>(static_cast<Int128>(state.max_wait) * spec.rate / 8'000'000'000'000);
+    figures.max_queue = max_queue(port);
     return figures;
+}
+
+// What came to a queue found there what the link sends in the time that it had to wait.
+PortSoFar SweepEngine::so_far(std::uint32_t port, std::int64_t) const {
+    auto const& state = ports_[port];
+    auto const queue = static_cast<Int128>(state.max_wait) * fabric_.port(port).rate / 8'000'000'000'000;
+    return {.busy_until = state.free, .max_queue = static_cast<std::int64_t>(queue), .drops = state.drops};
+}
+
+std::int64_t SweepEngine::max_queue(std::uint32_t port) const {
+    return std::max(meter_.max_queue(port), so_far(port, 0).max_queue);
 }
 
 std::int64_t SweepEngine::in_flight() const {
@@ -35,7 +46,7 @@ Digest SweepEngine::digest() const {
         if (!mine(fabric_.from(p))) continue;
         DigestChain chain;
         chain.add(ports_[p].chain);
-        chain.add(static_cast<std::uint64_t>(ports_[p].max_wait));
+        chain.add(static_cast<std::uint64_t>(max_queue(p)));
         chain.add(ports_[p].drops);
         digest.add(fabric_.link(p).value(), chain);
     }
@@ -47,7 +58,7 @@ std::int64_t SweepEngine::memory_bytes() const {
     std::size_t bytes =
         ports_.size() * sizeof(Port) + flows_.capacity() * sizeof(Flow) + injectors_.size() * sizeof(Injector);
     for (auto const& table : received_) bytes += table.capacity() * sizeof(Received);
-    return static_cast<std::int64_t>(bytes) + calendar_.memory_bytes() + order_.memory_bytes();
+    return static_cast<std::int64_t>(bytes) + calendar_.memory_bytes() + order_.memory_bytes() + meter_.memory_bytes();
 }
 
 void SweepEngine::state(StateStream& stream) {
@@ -61,10 +72,6 @@ std::vector<std::uint64_t> SweepEngine::starved() const {
     for (auto const& flow : flows_)
         if (flow.packets > 0) cookies.push_back(flow.cookie);
     return cookies;
-}
-
-void SweepEngine::flush_bins(Time now) {
-    for (std::uint32_t p = 0; p < ports_.size(); ++p) meter_.close(ports_[p].bin, fabric_.port(p).bundle, now.ps());
 }
 
 }  // namespace orrery

@@ -47,6 +47,11 @@ void apply(Degradation const& degradation, Link& link) {
 
 }  // namespace
 
+std::vector<std::string> const& Fabric::notes() const {
+    static std::vector<std::string> const none;
+    return none;
+}
+
 std::vector<Rate> Fabric::capacities(std::span<BundleId const> of) const {
     std::vector<Rate> rates;
     rates.reserve(of.size());

@@ -154,6 +154,8 @@ class Fabric {
     virtual std::uint32_t ranks_per_block() const = 0;
     // Where a rank is, for people: "super-node 0, node 3, NPU 2, die 1".
     virtual std::string rank_name(RankId) const = 0;
+    // What was not taken as it was written, where the fabric comes from a file of another tool.
+    virtual std::vector<std::string> const& notes() const;
 
     std::uint32_t rank_count() const { return rank_count_; }
     std::uint32_t domain_count() const { return domain_count_; }

@@ -75,7 +75,6 @@ class FatTreeFabric final : public GraphFabric {
 
   private:
     void build();
-    void join_pod_to_cores(std::uint32_t pod, DomainId domain);
     NodeId edge_switch(std::uint32_t number) const { return NodeId{rank_count_ + number}; }
     NodeId aggregation(std::uint32_t pod, std::uint32_t number) const {
         return NodeId{rank_count_ + n_.pods * n_.edges + pod * n_.aggregations + number};
@@ -119,22 +118,13 @@ void FatTreeFabric::build() {
         for (std::uint32_t e = 0; e < n_.edges; ++e)
             connect_all(edge_switch(pod * n_.edges + e), above,
                         {.rate = switch_rate_, .up = hop, .down = hop, .link_class = edge_up}, domain);
-        if (n_.cores() > 0) join_pod_to_cores(pod, domain);
+        // Aggregation switch a of every pod has a link to each core switch of row a.
+        std::vector<Ends> rows;
+        for (std::uint32_t c = 0; c < n_.cores(); ++c)
+            rows.push_back({aggregation(pod, c / n_.cores_per_aggregation), core(c)});
+        connect(rows, {.rate = switch_rate_, .up = hop, .down = hop, .link_class = pod_up}, domain);
     }
     finish();
-}
-
-// Aggregation switch a of every pod has a link to each core switch of row a.
-void FatTreeFabric::join_pod_to_cores(std::uint32_t pod, DomainId domain) {
-    for (auto const direction : {pod_up, pod_down}) {
-        if (balancing() == Balancing::spray) open_bundle(direction, domain);
-        for (std::uint32_t c = 0; c < n_.cores(); ++c) {
-            if (balancing() == Balancing::ecmp) open_bundle(direction, domain);
-            auto const low = aggregation(pod, c / n_.cores_per_aggregation), high = core(c);
-            bool const up = direction == pod_up;
-            add_link(up ? low : high, up ? high : low, switch_rate_, wire_ + pipeline_);
-        }
-    }
 }
 
 bool FatTreeFabric::rule(RankId source, RankId target, Trail& trail) const {
@@ -164,7 +154,7 @@ bool FatTreeFabric::rule(RankId source, RankId target, Trail& trail) const {
 // The sum over aggregation switches of the slowest of what leads there, across and back; across, the sum over cores.
 Rate FatTreeFabric::sprayed(Trail const& trail, Rate narrowest) const {
     auto const edges = trail.edges();
-    if (edges.size() == 2) return narrowest;
+    if (edges.size() == 2 || balancing() == Balancing::ecmp) return narrowest;
     auto const from = NodeId{edges[0].to}, to = NodeId{links_[edges.back().first].from};
     auto const pod_from = (from.value() - rank_count_) / n_.edges, pod_to = (to.value() - rank_count_) / n_.edges;
     Rate sum;
@@ -184,33 +174,28 @@ Rate FatTreeFabric::sprayed(Trail const& trail, Rate narrowest) const {
 
 // What hosts below a switch or a pod can send and take bounds its links up and down.
 void FatTreeFabric::offer() {
-    struct Ports {
-        Rate up, down;
-    };
-    std::vector<Ports> edges(std::size_t{n_.pods} * n_.edges), pods(n_.pods);
-    Ports all;
+    std::vector<PortSums> edges(std::size_t{n_.pods} * n_.edges), pods(n_.pods);
+    PortSums all;
     for (std::uint32_t h = 0; h < rank_count_; ++h) {
         auto const e = h / n_.hosts_per_edge;
-        for (auto* sum : {&edges[e], &pods[e / n_.edges], &all}) {
-            sum->up = saturating_add(sum->up, bundles_[2 * h].capacity);
-            sum->down = saturating_add(sum->down, bundles_[2 * h + 1].capacity);
-        }
+        for (auto* sums : {&edges[e], &pods[e / n_.edges], &all})
+            sums->add(bundles_[2 * h].capacity, bundles_[2 * h + 1].capacity);
     }
     for (auto& bundle : bundles_) {
         auto const& link = links_[bundle.first_member];
-        auto const bound = [&](Ports const& below, bool up) {
-            bundle.offered = up ? std::min(below.up, saturating_subtract(all.down, below.down))
-                                : std::min(saturating_subtract(all.up, below.up), below.down);
-        };
         auto const low = std::min(link.from, link.to).value() - rank_count_;
         switch (bundle.link_class) {
             case edge_up:
+                bundle.offered = edges[low].offered_up(all);
+                break;
             case edge_down:
-                bound(edges[low], bundle.link_class == edge_up);
+                bundle.offered = edges[low].offered_down(all);
                 break;
             case pod_up:
+                bundle.offered = pods[(low - n_.pods * n_.edges) / n_.aggregations].offered_up(all);
+                break;
             case pod_down:
-                bound(pods[(low - n_.pods * n_.edges) / n_.aggregations], bundle.link_class == pod_up);
+                bundle.offered = pods[(low - n_.pods * n_.edges) / n_.aggregations].offered_down(all);
                 break;
             default:
                 break;

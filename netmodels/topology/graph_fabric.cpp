@@ -14,26 +14,47 @@ Balancing balancing_of(std::string const& name, std::string_view field) {
     return name == "ecmp" ? Balancing::ecmp : Balancing::spray;
 }
 
+void PortSums::add(Rate sends, Rate takes) {
+    up = saturating_add(up, sends);
+    down = saturating_add(down, takes);
+}
+
+Rate PortSums::offered_up(PortSums const& all) const {
+    return std::min(up, saturating_subtract(all.down, down));
+}
+
+Rate PortSums::offered_down(PortSums const& all) const {
+    return std::min(saturating_subtract(all.up, up), down);
+}
+
 void GraphFabric::Trail::add(Edge const& edge) {
     ORRERY_ENSURE(count_ < RouteHops::size(), "a way of more than {} hops", RouteHops::size());
     edges_[count_++] = edge;
 }
 
+void GraphFabric::connect(std::span<Ends const> pairs, Cable const& cable, DomainId domain) {
+    auto const balancing = cable.balancing.value_or(balancing_);
+    for (bool const up : {true, false}) {
+        bool open = false;
+        for (auto const& [low, high] : pairs)
+            for (std::uint32_t lane = 0; lane < cable.lanes; ++lane) {
+                if (!open || balancing == Balancing::ecmp)
+                    open_bundle(static_cast<std::uint16_t>(cable.link_class + (up ? 0 : 1)), domain);
+                open = true;
+                add_link(up ? low : high, up ? high : low, cable.rate, up ? cable.up : cable.down);
+            }
+    }
+}
+
 void GraphFabric::connect(NodeId low, NodeId high, Cable const& cable, DomainId domain) {
-    connect_all(low, {&high, 1}, cable, domain);
+    Ends const pair{low, high};
+    connect({&pair, 1}, cable, domain);
 }
 
 void GraphFabric::connect_all(NodeId low, std::span<NodeId const> high, Cable const& cable, DomainId domain) {
-    for (bool const up : {true, false}) {
-        bool open = false;
-        for (NodeId const other : high)
-            for (std::uint32_t lane = 0; lane < cable.lanes; ++lane) {
-                if (!open || balancing_ == Balancing::ecmp)
-                    open_bundle(static_cast<std::uint16_t>(cable.link_class + (up ? 0 : 1)), domain);
-                open = true;
-                add_link(up ? low : other, up ? other : low, cable.rate, up ? cable.up : cable.down);
-            }
-    }
+    std::vector<Ends> pairs;
+    for (auto const other : high) pairs.push_back({low, other});
+    connect(pairs, cable, domain);
 }
 
 void GraphFabric::finish() {
@@ -64,7 +85,11 @@ void GraphFabric::finish() {
 
 void GraphFabric::refresh() {
     damaged_ = false;
-    for (auto const& link : links_) damaged_ = damaged_ || link.rate == Rate{};
+    hurt_.assign(bundles_.size(), false);
+    for (auto const& link : links_) {
+        damaged_ = damaged_ || link.rate == Rate{};
+        if (link.rate < nominal_[bundles_[link.bundle.index()].link_class]) hurt_[link.bundle.index()] = true;
+    }
     for (auto& bundle : bundles_) refresh_bundle(bundle);
     distances_.clear();
     distances_.resize(nodes_.size() - rank_count_);

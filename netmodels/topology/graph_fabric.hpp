@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,16 @@ namespace orrery {
 enum class Balancing : std::uint8_t { spray, ecmp };
 // "spray" or "ecmp"; `field` is where it is written, for the message.
 Balancing balancing_of(std::string const& name, std::string_view field);
+
+// What the ranks below a switch, or all of them, can send and take.
+struct PortSums {
+    Rate up, down;
+
+    void add(Rate sends, Rate takes);
+    // The most that links between those below and all others are ever offered.
+    Rate offered_up(PortSums const& all) const;
+    Rate offered_down(PortSums const& all) const;
+};
 
 class GraphFabric : public BuiltFabric {
   public:
@@ -55,20 +66,24 @@ class GraphFabric : public BuiltFabric {
 
     struct Cable {
         std::uint32_t lanes = 1;
-        Rate rate;                     // of one lane
-        Time up, down;                 // latency from the first node to the second, and back
-        std::uint16_t link_class = 0;  // up; the one behind it is down
+        Rate rate;                                // of one lane
+        Time up, down;                            // latency from the first node to the second, and back
+        std::uint16_t link_class = 0;             // up; the one behind it is down
+        std::optional<Balancing> balancing = {};  // other than the fabric's
     };
-    // Links both ways between two nodes: one bundle each way when sprayed, else one for each.
+    struct Ends {
+        NodeId low, high;
+    };
+    // Links both ways between the nodes of each pair: in one bundle each way when sprayed, else in one for each link.
+    void connect(std::span<Ends const> pairs, Cable const& cable, DomainId domain);
     void connect(NodeId low, NodeId high, Cable const& cable, DomainId domain);
-    // Links both ways between one node and several, in one bundle each way when sprayed.
     void connect_all(NodeId low, std::span<NodeId const> high, Cable const& cable, DomainId domain);
     // Indexes the edges and refreshes. Links from one node to another must have been added in one run.
     void finish();
 
     // The way of a pair on the fabric as built; false: none is given, take a shortest one.
     virtual bool rule(RankId, RankId, Trail&) const { return false; }
-    // What sprayed bundles can carry for one transfer when links are damaged; at most what each bundle carries.
+    // What one transfer gets of a way with links that are down or slow; at most what each bundle carries.
     virtual Rate sprayed(Trail const&, Rate narrowest) const { return narrowest; }
     // Sets `offered` of bundles that can be left out; the others stay as they are.
     virtual void offer() {}
@@ -79,7 +94,6 @@ class GraphFabric : public BuiltFabric {
     bool alive(Edge const& edge) const;
     Balancing balancing() const { return balancing_; }
     std::uint64_t seed() const { return seed_; }
-    bool damaged() const { return damaged_; }
     // Counts of ranks, switches, links and classes: what figures() of every family begins with.
     FabricFigures counted() const;
 
@@ -96,6 +110,7 @@ class GraphFabric : public BuiltFabric {
     std::vector<Edge> edges_;                // by node they leave, then by the one they reach
     std::vector<Rate> nominal_;              // of each link class, as built
     bool damaged_ = false;                   // a link is down
+    std::vector<bool> hurt_;                 // by bundle: a link of it is slower than its kind, or down
     // Hops from every node to a switch over the links that are up, filled for the switches that are asked for. What is
     // in it depends on the fabric alone, so that routes are pure.
     mutable std::vector<std::unique_ptr<std::vector<std::uint8_t>>> distances_;

@@ -127,6 +127,7 @@ Route GraphFabric::route(RankId source, RankId target) const {
     if (!rule(source, target, trail) || (damaged_ && !usable(trail))) shortest(source, target, trail);
     Route route;
     route.cap = unlimited_rate;
+    bool hurt = false;
     for (auto const& edge : trail.edges()) {
         auto const id = links_[lane_of(edge, source, target)].bundle;
         auto const& bundle = bundles_[id.index()];
@@ -134,8 +135,9 @@ Route GraphFabric::route(RankId source, RankId target) const {
         route.latency += bundle.latency;
         route.cap = std::min(route.cap, bundle.capacity);
         route.domain = bundle.domain;
+        hurt = hurt || hurt_[id.index()];
     }
-    if (damaged_ && balancing_ == Balancing::spray) route.cap = sprayed(trail, route.cap);
+    if (hurt) route.cap = sprayed(trail, route.cap);
     return route;
 }
 

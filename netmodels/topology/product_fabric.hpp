@@ -30,6 +30,7 @@ struct ProductShape {
     Rate injection_rate;     // zero: what all links of the router carry
     Time injection_latency;  // rank to router
     Time ejection_latency;   // router to rank
+    std::vector<std::string> notes = {};
 };
 
 // "4x4x8" -> {4, 4, 8}; `field` is where it is written, for the message.
@@ -44,6 +45,7 @@ class ProductFabric final : public GraphFabric {
     std::string node_name(NodeId node) const override;
     std::uint32_t ranks_per_block() const override;
     std::string rank_name(RankId rank) const override;
+    std::vector<std::string> const& notes() const override { return shape_.notes; }
 
   protected:
     bool rule(RankId source, RankId target, Trail& trail) const override;

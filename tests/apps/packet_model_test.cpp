@@ -34,7 +34,7 @@ TEST(PacketModel, StepIsThatOfTheFlowModelWithinFivePercent) {
 }
 
 TEST(PacketModel, EveryTransportGivesOneDigestOnSeveralProcesses) {
-    for (auto const* transport : {"none", "window", "dcqcn", "delay", "receiver_credit"})
+    for (auto const* transport : {"none", "window", "dcqcn", "delay", "receiver_credit", "hpcc"})
         for (auto const* lossless : {"pfc", "credit"}) {
             auto const job =
                 make_job(shipped("single_switch_ep8"),

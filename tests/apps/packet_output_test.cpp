@@ -49,6 +49,14 @@ TEST_F(PacketOutput, OpenLoopCountsEveryFlowAndPacketOnce) {
     EXPECT_EQ(sum(found), listed);
     EXPECT_EQ(links("sent_bytes"), links("wire_bytes"));
     EXPECT_EQ(packets["max_queue_bytes"], std::ranges::max(links("max_queue")));
+    // The same per physical link and time bin.
+    auto const rows = column<std::int64_t>(directory_.path() / "o/run.h5", "packet_bins", "wire_bytes");
+    EXPECT_GT(rows.size(), sum(links("sent_bytes")) > 0 ? 16U : 0U);
+    EXPECT_EQ(sum(rows), sum(links("sent_bytes")));
+    EXPECT_EQ(std::ranges::max(column<std::int64_t>(directory_.path() / "o/run.h5", "packet_bins", "max_queue")),
+              packets["max_queue_bytes"]);
+    auto const bins = column<std::int64_t>(directory_.path() / "o/run.h5", "packet_bins", "busy");
+    EXPECT_NEAR(static_cast<double>(sum(bins)), static_cast<double>(sum(links("busy"))), 1000);
     // A link of rate r is busy bytes / r.
     auto const capacity = column<std::int64_t>(directory_.path() / "o/run.h5", "fabric/bundles", "capacity");
     auto const busy = links("busy"), sent = links("sent_bytes");
@@ -81,6 +89,25 @@ TEST_F(PacketOutput, PausesAreCountedAndTheirAbsenceIsExplained) {
     EXPECT_GT(sum(links("paused")), 0);
     EXPECT_TRUE(tight["notes"].empty());
     EXPECT_EQ(tight["dropped"], 0);
+}
+
+TEST_F(PacketOutput, ATraceHasTheFirstPacketsOfAFlowInTheOrderOfTime) {
+    run({"trace.flow=0>1", "trace.limit=7"});
+    auto const file = directory_.path() / "o/run.h5";
+    auto const times = column<std::int64_t>(file, "packet_trace", "time");
+    ASSERT_EQ(times.size(), 7U);
+    EXPECT_TRUE(std::ranges::is_sorted(times));
+    EXPECT_EQ(column<std::uint32_t>(file, "packet_trace", "source"), std::vector<std::uint32_t>(7, 0));
+    EXPECT_EQ(column<std::uint32_t>(file, "packet_trace", "target"), std::vector<std::uint32_t>(7, 1));
+    for (auto const& [setting, problem] :
+         {std::pair{"trace.flow=0-1", "not two ranks"}, std::pair{"trace.flow=0>1000000", "the fabric has ranks 0 to"},
+          std::pair{"trace.links=nowhere*", "matches no link"}}) {
+        auto const refused = orrery({"run", "tiny.yaml", "--out", "o", "--force", "--set", "network.model=packet",
+                                     "--set", std::string("network.packet.") + setting},
+                                    directory_.path());
+        EXPECT_EQ(refused.code, 2) << setting;
+        EXPECT_THAT(refused.err, HasSubstr(problem));
+    }
 }
 
 // Endpoints take everything.

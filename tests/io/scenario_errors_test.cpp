@@ -84,13 +84,17 @@ TEST_F(ScenarioErrors, Choices) {
               "s.yaml:9:18: network.model = fluidum (must be one of flow, packet, analytic) choose one of these");
     // A condition on the refused kind is not judged: no second error about parameters of leaf_spine.
     EXPECT_EQ(errors("fabric: {kind: leafspine}\nworkload: {model: model.json}\n"),
-              "s.yaml:1:16: fabric.kind = leafspine (must be one of cloudmatrix384, leaf_spine, single_switch) "
+              "s.yaml:1:16: fabric.kind = leafspine (must be one of ascend950, cloudmatrix384, dimensions, dragonfly, "
+              "dragonfly_plus, fat_tree, file, full_mesh, "
+              "graph, hyperx, leaf_spine, mesh, rail_optimised, single_switch, torus) "
               "did you mean leaf_spine?");
 }
 
 TEST_F(ScenarioErrors, RequiredKeys) {
     EXPECT_EQ(errors("name: x\n"),
-              "s.yaml: fabric.kind is missing (required) choose one of cloudmatrix384, leaf_spine, single_switch\n"
+              "s.yaml: fabric.kind is missing (required) choose one of ascend950, cloudmatrix384, dimensions, "
+              "dragonfly, dragonfly_plus, fat_tree, file, full_mesh, "
+              "graph, hyperx, leaf_spine, mesh, rail_optimised, single_switch, torus\n"
               "s.yaml: workload.model is missing (required) add workload.model: HF config.json of the model.");
     EXPECT_EQ(errors("fabric: {kind: single_switch}\nworkload:\n  ep: 8\n"),
               "s.yaml:2:1: workload.model is missing (required) add workload.model: HF config.json of the model.");

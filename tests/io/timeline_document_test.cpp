@@ -71,10 +71,14 @@ TEST(TimelineDocument, EveryFabricAndLinkColumnIsDescribed) {
     for (auto* column : {&p.sent_bytes, &p.busy_ps, &p.paused_ps, &p.marks, &p.drops, &p.max_queue_bytes})
         column->resize(fabric.bundles.size());
     p.queues = {{.link_class = 1, .from_bytes = 4096, .packets = 5}};
+    p.bundle_of_link = {0, 0, 1};
+    p.trace = {{.time = Time::from_ps(7), .link = 2}};
+    p.packet_kinds = {"data"};
+    fabric.link_name = [](std::uint32_t link) { return fmt::format("link{}", link); };
     merge_parts(test::write_parts(dir.path(), {}, 1), dir.path() / "run.h5", {}, fabric);
     auto const file = hdf5::File::open(dir.path() / "run.h5", hdf5::ReadMode::closed);
     auto const text = document();
-    for (std::string const path : {"fabric/bundles", "links", "queues"}) {
+    for (std::string const path : {"fabric/bundles", "links", "queues", "packet_links", "packet_trace"}) {
         auto const group = file.open_group(path);
         EXPECT_FALSE(group.children().empty());
         for (auto const& [name, is_group] : group.children())

@@ -30,19 +30,21 @@ TEST(Merge, OnePartHoldsTheRowsInTheirOrder) {
     auto const run = test::made_up_run();
     auto const file = hdf5::File::open(merged(dir.path(), run, 3), hdf5::ReadMode::closed);
     std::vector<std::int64_t> ends, tokens;
-    std::vector<std::uint32_t> ranks, bundles, domains, targets;
+    std::vector<std::uint32_t> ranks, bundles, links, domains, targets;
     for (auto const& r : run.operations) {
         ends.push_back(r.end.ps());
         ranks.push_back(r.rank);
     }
     for (auto const& r : run.collectives) domains.push_back(r.domain);
     for (auto const& r : run.link_bins) bundles.push_back(r.bundle);
+    for (auto const& r : run.packet_bins) links.push_back(r.link);
     for (auto const& r : run.pairs) targets.push_back(r.target);
     for (auto const& r : run.expert_loads) tokens.push_back(r.tokens);
     EXPECT_EQ(read_column<std::int64_t>(file, "operations", "end"), ends);
     EXPECT_EQ(read_column<std::uint32_t>(file, "operations", "rank"), ranks);
     EXPECT_EQ(read_column<std::uint32_t>(file, "collectives", "domain"), domains);
     EXPECT_EQ(read_column<std::uint32_t>(file, "link_bins", "bundle"), bundles);
+    EXPECT_EQ(read_column<std::uint32_t>(file, "packet_bins", "link"), links);
     EXPECT_EQ(read_column<std::uint32_t>(file, "pairs", "target"), targets);
     EXPECT_EQ(read_column<std::int64_t>(file, "expert_loads", "tokens"), tokens);
     EXPECT_EQ(std::get<std::int64_t>(file.open_group("run").attribute("processes")), 3);

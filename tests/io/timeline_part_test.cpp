@@ -96,10 +96,10 @@ TEST(Part, DetailLeavesOutWhatItSays) {
             present.push_back(part.rows(static_cast<TableId>(t)) > 0);
         return present;
     };
-    using Present = std::vector<bool>;  // operations, collectives, link_bins, pairs, expert_loads
-    EXPECT_EQ(rows_of(Detail::full), (Present{true, true, true, true, true}));
-    EXPECT_EQ(rows_of(Detail::layers), (Present{true, true, true, false, true}));
-    EXPECT_EQ(rows_of(Detail::summary), (Present{false, true, true, false, false}));
+    using Present = std::vector<bool>;  // operations, collectives, link_bins, pairs, expert_loads, packet_bins
+    EXPECT_EQ(rows_of(Detail::full), (Present{true, true, true, true, true, true}));
+    EXPECT_EQ(rows_of(Detail::layers), (Present{true, true, true, false, true, true}));
+    EXPECT_EQ(rows_of(Detail::summary), (Present{false, true, true, false, false, true}));
 }
 
 TEST(Part, RowsOutOfOrderOrTwiceAreRefused) {

@@ -91,7 +91,8 @@ TEST(Recover, CutsAtTheProcessThatFlushedFirst) {
     EXPECT_EQ(found.processes, 3U);
     auto const expected = between(killed.run, {}, at(2500));
     EXPECT_EQ(found.rows,
-              (RowCounts{expected.operations.size(), expected.collectives.size(), expected.link_bins.size(), 0, 0}));
+              (RowCounts{expected.operations.size(), expected.collectives.size(), expected.link_bins.size(), 0, 0,
+                         expected.packet_bins.size()}));
     EXPECT_EQ(killed.recovered_differs(), "");
     EXPECT_EQ(contents(killed.directory.path() / "parts"), evidence);
 

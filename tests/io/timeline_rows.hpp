@@ -42,6 +42,7 @@ struct Rows {
     std::vector<LinkBinRow> link_bins;
     std::vector<PairRow> pairs;
     std::vector<ExpertLoadRow> expert_loads;
+    std::vector<PacketBinRow> packet_bins;
 };
 
 inline std::int64_t noise(std::uint64_t x, std::int64_t bound) {
@@ -72,7 +73,7 @@ inline std::vector<OperationRow> made_up_operations(std::uint32_t ranks, std::ui
     return rows;
 }
 
-// 48 ranks, 12 domains of 5 bundles, 6 groups of 8 ranks; all tables span several chunks but the last two.
+// 48 ranks, 12 domains of 5 bundles, 6 groups of 8 ranks; all tables span several chunks but pairs and loads.
 inline Rows made_up_run() {
     Rows run;
     run.operations = made_up_operations(48, 1000);
@@ -96,6 +97,15 @@ inline Rows made_up_run() {
     for (std::uint32_t bin = 0; bin < 700; ++bin)
         for (std::uint32_t bundle = 0; bundle < 60; ++bundle)
             if (noise(bin * 60 + bundle, 3) > 0) run.link_bins.push_back({bundle, bin, 1 + noise(bin + bundle, 4096)});
+    for (std::uint32_t bin = 0; bin < 700; ++bin)
+        for (std::uint32_t link = 0; link < 120; ++link)
+            if (noise(bin * 120 + link, 3) > 0)
+                run.packet_bins.push_back({.link = link,
+                                           .bin = bin,
+                                           .wire_bytes = noise(bin + link, 4096),
+                                           .busy = Time::from_ps(noise(bin, 1000)),
+                                           .max_queue_bytes = link,
+                                           .marks = bin % 3});
     for (std::uint32_t source = 0; source < 48; ++source)
         for (std::uint32_t target = 0; target < 48; ++target)
             if (source != target) run.pairs.push_back({source, target, source * 100 + target, target});
@@ -116,6 +126,7 @@ inline Rows between(Rows const& run, Time from, Time until) {
     std::erase_if(part.operations, [&](auto const& r) { return !inside(r.end); });
     std::erase_if(part.collectives, [&](auto const& r) { return !inside(r.last_end); });
     std::erase_if(part.link_bins, [&](auto const& r) { return !inside((r.bin + std::int64_t{1}) * bin_width); });
+    std::erase_if(part.packet_bins, [&](auto const& r) { return !inside((r.bin + std::int64_t{1}) * bin_width); });
     if (until < Time::infinity()) {
         part.pairs.clear();
         part.expert_loads.clear();
@@ -139,6 +150,8 @@ inline PartSource write_part(std::filesystem::path const& directory, Rows const&
         if (owns_domain(r.domain)) part.add(r);
     for (auto const& r : run.link_bins)
         if (owns_domain(r.bundle / 5)) part.add(r);
+    for (auto const& r : run.packet_bins)
+        if (owns_domain(r.link / 10)) part.add(r);
     for (auto const& r : run.pairs)
         if (owns_rank(r.source)) part.add(r);
     for (auto const& r : run.expert_loads)

@@ -78,6 +78,142 @@ inline scenario::FabricSpec dimensions(std::vector<Dim> const& dims, Time inject
     return spec;
 }
 
+struct Rails {
+    std::uint32_t servers = 8, gpus = 4, per_unit = 4, spines = 2;
+    std::string attachment = "single", balancing = "spray";
+};
+inline scenario::FabricSpec rail_optimised(Rails const& rails) {
+    scenario::FabricSpec spec;
+    spec.set_kind("rail_optimised");
+    auto& d = *spec.mutable_rail_optimised();
+    d.set_servers(rails.servers);
+    d.set_gpus_per_server(rails.gpus);
+    d.set_scale_up_rate(giga_bytes(450));
+    d.set_scale_up_switches(4);
+    d.set_scale_up_latency((250_ns).ps());
+    d.set_nic_rate(400'000'000'000);
+    d.set_attachment(rails.attachment);
+    d.set_servers_per_unit(rails.per_unit);
+    d.set_spines(rails.spines);
+    d.set_oversubscription(1);
+    d.set_link_latency((500_ns).ps());
+    d.set_switch_latency(0);
+    d.set_load_balancing(rails.balancing);
+    return spec;
+}
+
+inline scenario::FabricSpec dragonfly(std::uint32_t hosts, std::uint32_t routers, std::uint32_t links,
+                                      std::uint32_t groups, std::string const& routing = "minimal",
+                                      std::uint32_t ports = 0) {
+    scenario::FabricSpec spec;
+    spec.set_kind("dragonfly");
+    auto& d = *spec.mutable_dragonfly();
+    d.set_hosts_per_router(hosts);
+    d.set_routers_per_group(routers);
+    d.set_links_per_pair(links);
+    d.set_groups(groups);
+    d.set_global_ports(ports);
+    d.set_host_rate(200'000'000'000);
+    d.set_local_rate(200'000'000'000);
+    d.set_global_rate(200'000'000'000);
+    d.set_local_latency((100_ns).ps());
+    d.set_global_latency((500_ns).ps());
+    d.set_switch_latency((300_ns).ps());
+    d.set_routing(routing);
+    return spec;
+}
+
+inline scenario::FabricSpec dragonfly_plus(std::uint32_t hosts, std::uint32_t leaves, std::uint32_t spines,
+                                           std::uint32_t links, std::uint32_t groups,
+                                           std::string const& routing = "minimal", std::uint32_t ports = 0) {
+    scenario::FabricSpec spec;
+    spec.set_kind("dragonfly_plus");
+    auto& d = *spec.mutable_dragonfly_plus();
+    d.set_hosts_per_leaf(hosts);
+    d.set_leaves(leaves);
+    d.set_spines(spines);
+    d.set_links_per_pair(links);
+    d.set_groups(groups);
+    d.set_global_ports(ports);
+    d.set_host_rate(200'000'000'000);
+    d.set_local_rate(200'000'000'000);
+    d.set_global_rate(200'000'000'000);
+    d.set_local_latency((100_ns).ps());
+    d.set_global_latency((500_ns).ps());
+    d.set_switch_latency((300_ns).ps());
+    d.set_routing(routing);
+    return spec;
+}
+
+inline scenario::FabricSpec full_mesh(std::string const& rack, std::string const& pod, std::uint32_t pods) {
+    scenario::FabricSpec spec;
+    spec.set_kind("full_mesh");
+    auto& d = *spec.mutable_full_mesh();
+    d.set_rack(rack);
+    d.set_pod(pod);
+    d.set_pods(pods);
+    d.set_npu_link_rate(472'000'000'000);
+    d.set_planes(4);
+    d.set_uplink_rate(472'000'000'000);
+    d.set_rack_link_rate(3'776'000'000'000);
+    d.set_spines(4);
+    d.set_oversubscription(4);
+    d.set_npu_link_latency((200_ns).ps());
+    d.set_uplink_latency((200_ns).ps());
+    d.set_rack_link_latency((500_ns).ps());
+    d.set_injection_latency((100_ns).ps());
+    return spec;
+}
+
+inline scenario::FabricSpec ascend950(std::uint32_t racks, std::string const& rack = "8x8") {
+    scenario::FabricSpec spec;
+    spec.set_kind("ascend950");
+    auto& d = *spec.mutable_ascend950();
+    d.set_racks(racks);
+    d.set_rack(rack);
+    d.set_port_rate(giga_bytes(56));
+    d.set_uplinks(4);
+    d.set_spines(8);
+    d.set_oversubscription(1);
+    d.set_npu_link_latency((200_ns).ps());
+    d.set_uplink_latency((200_ns).ps());
+    d.set_rack_link_latency((500_ns).ps());
+    d.set_injection_latency((100_ns).ps());
+    return spec;
+}
+
+struct Wire {
+    std::string a, b;
+    std::int64_t giga_bits = 400;
+    std::uint32_t lanes = 1;
+    std::string pairing = "all", plane = "fabric";
+};
+inline scenario::FabricSpec graph(std::uint32_t ranks, std::map<std::string, std::uint32_t> const& switches,
+                                  std::vector<Wire> const& wires, std::string const& balancing = "spray") {
+    scenario::FabricSpec spec;
+    spec.set_kind("graph");
+    auto& d = *spec.mutable_graph();
+    d.set_ranks(ranks);
+    d.set_load_balancing(balancing);
+    d.set_injection_latency((10_ns).ps());
+    for (auto const& [name, count] : switches) {
+        auto& s = *d.add_switches();
+        s.set_name(name);
+        s.set_count(count);
+    }
+    for (auto const& wire : wires) {
+        auto& l = *d.add_links();
+        l.set_a(wire.a);
+        l.set_b(wire.b);
+        l.set_rate(wire.giga_bits * 1'000'000'000);
+        l.set_latency((500_ns).ps());
+        l.set_lanes(wire.lanes);
+        l.set_pairing(wire.pairing);
+        l.set_plane(wire.plane);
+    }
+    return spec;
+}
+
 // Well formed, a way for every pair, and the figures of its formulas as they are counted on its links.
 inline void expect_figures_hold(Fabric& fabric) {
     auto const figures = fabric.figures();

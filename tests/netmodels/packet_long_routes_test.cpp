@@ -63,7 +63,7 @@ TEST(PacketLongRoutes, BothEnginesAgree) {
 }
 
 TEST(PacketLongRoutes, SameDigestOnAnyNumberOfProcessesAndAtAnyWidth) {
-    for (auto const* transport : {"none", "window", "dcqcn", "receiver_credit"})
+    for (auto const* transport : {"none", "window", "dcqcn", "receiver_credit", "hpcc"})
         for (auto const balancing : {LoadBalancing::spray, LoadBalancing::ecmp, LoadBalancing::adaptive}) {
             auto const bench = ring(with(transport, balancing), 2);
             auto const alone = bench.run(all_to_all(100'000));

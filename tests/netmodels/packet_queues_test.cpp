@@ -59,7 +59,7 @@ TEST(PacketQueues, KeptQueuesGiveTheTimesOfTheSweep) {
 }
 
 TEST(PacketQueues, ZeroLoadIsTheClosedForm) {
-    for (auto const* transport : {"window", "dcqcn", "delay", "receiver_credit"}) {
+    for (auto const* transport : {"window", "dcqcn", "delay", "receiver_credit", "hpcc"}) {
         PacketBench const bench(leaf_spine(), over(transport));
         EXPECT_EQ(bench.run({message(0, 1, 4096)}).last.ps(), 2 * (ser + wire)) << transport;
         EXPECT_EQ(bench.run({message(0, 63, 4096)}).last.ps(), 4 * (ser + wire)) << transport;
@@ -166,6 +166,46 @@ TEST(PacketQueues, DcqcnSharesALinkFairly) {
 
 // Two senders at 100 Gb/s into 25 Gb/s, marks from 400 to 1,625 kB: notifications at once keep the queue below the
 // threshold of 1,500 KiB, notifications 55 us late do not.
+// Eight senders to one host: after the first round trip HPCC keeps the link busy and its queue short, where a fixed
+// window each leaves seven of them in the queue.
+TEST(PacketQueues, HpccKeepsALinkBusyAndItsQueueShort) {
+    constexpr auto ideal = 8 * (4 << 20) / 4096 * ser;
+    auto const longest_late = [&](std::string transport, Time& last) {
+        auto settings = over(std::move(transport));
+        settings.trace = {.links = "h0-switch.down", .limit = 100'000};
+        auto const run = PacketBench(single_switch(9), settings).run(incast(8, 4 << 20));
+        last = run.last;
+        std::int64_t queue = 0;
+        for (auto const& row : run.trace)
+            if (row.time.ps() > ideal / 4) queue = std::max(queue, row.queue_bytes);
+        return queue;
+    };
+    Time steered, fixed;
+    EXPECT_GT(longest_late("window", fixed), 1'500'000);
+    EXPECT_LT(longest_late("hpcc", steered), 150'000);
+    EXPECT_LT(steered.ps(), ideal + ideal / 8);  // eta leaves 5 %
+    EXPECT_GE(steered.ps(), ideal);
+}
+
+TEST(PacketQueues, HpccSharesALinkFairly) {
+    PacketBench const bench(single_switch(5), over("hpcc"));
+    auto const run = bench.run(incast(4, 8 << 20));
+    ASSERT_EQ(run.deliveries.size(), 4U);
+    double sum = 0, squares = 0;
+    for (auto const& done : run.deliveries) {
+        auto const rate = 1 / done.when.seconds();
+        sum += rate, squares += rate * rate;
+    }
+    EXPECT_GT(sum * sum / (4 * squares), 0.95);
+}
+
+TEST(PacketQueues, TelemetryTakesHalfOfTheSequenceNumber) {
+    PacketBench const bench(single_switch(2), over("hpcc"));
+    EXPECT_THAT(input_error([&] { bench.run({message(0, 1, std::int64_t{4096} << 16)}); }),
+                ::testing::HasSubstr("at most 65535 with a transport whose packets carry telemetry"));
+    EXPECT_EQ(bench.run({message(0, 1, 4'000 * 4096)}).counters.messages_done, 1);
+}
+
 TEST(PacketQueues, DelayedNotificationsLetPausesHappen) {
     auto const pauses = [](Time delay) {
         scenario::LeafSpine spec;
@@ -214,7 +254,7 @@ TEST(PacketQueues, SlotsOfFlowsAreUsedAgainOnSeveralProcesses) {
         }
     };
     NearAndFar const rule;
-    for (auto const* transport : {"none", "window", "receiver_credit"}) {
+    for (auto const* transport : {"none", "window", "receiver_credit", "hpcc"}) {
         auto settings = over(transport);
         settings.keep_queues = true;
         PacketBench const bench(leaf_spine(), settings);
@@ -230,7 +270,7 @@ TEST(PacketQueues, DigestDependsOnNeitherProcessesNorPartitionNorWidth) {
     auto const messages = rotation(32, 5, 9 * 4096);
     scenario::LeafSpine spec;
     spec.set_hosts(32);
-    for (auto const* transport : {"none", "window", "dcqcn", "delay", "receiver_credit"})
+    for (auto const* transport : {"none", "window", "dcqcn", "delay", "receiver_credit", "hpcc"})
         for (auto const balancing : {LoadBalancing::spray, LoadBalancing::ecmp, LoadBalancing::adaptive})
             for (auto const kind : {Lossless::off, Lossless::pfc, Lossless::credit}) {
                 auto settings = over(transport);

@@ -25,7 +25,7 @@ TEST(PacketState, GoesOnInAnotherNetwork) {
         messages.push_back(message(host, host % 3, 40 * 4096 + 17 * host, Time::from_ps(host % 5 * 3'000'000)));
     std::stable_sort(messages.begin(), messages.end(),
                      [](Message const& a, Message const& b) { return a.offered < b.offered; });
-    for (auto const* transport : {"none", "window", "dcqcn", "delay", "receiver_credit"})
+    for (auto const* transport : {"none", "window", "dcqcn", "delay", "receiver_credit", "hpcc"})
         for (auto const kind : {Lossless::off, Lossless::pfc, Lossless::credit}) {
             PacketSettings settings;
             settings.transport = transport;

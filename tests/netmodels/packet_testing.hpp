@@ -30,6 +30,7 @@ struct PacketRun {
     Digest digest;
     Time last;
     std::vector<std::uint64_t> starved;
+    std::vector<PacketTraceRow> trace;  // in order, as many as asked for
 };
 
 // How nodes are given to processes: the structured way, or as a hash would have it (blocks of ranks stay together).
@@ -79,6 +80,7 @@ class PacketBench {
             auto& all = result.deliveries;
             all.insert(all.end(), network->deliveries().begin(), network->deliveries().end());
             for (auto const cookie : network->starved()) result.starved.push_back(cookie);
+            for (auto const& row : network->trace()) result.trace.push_back(row);
             for (std::uint32_t p = 0; p < result.ports.size(); ++p) {
                 auto const f = network->figures(p);
                 result.ports[p].bytes += f.bytes, result.ports[p].packets += f.packets;
@@ -91,6 +93,8 @@ class PacketBench {
             return a.source != b.source ? a.source < b.source : a.number < b.number;
         });
         for (auto const& done : result.deliveries) result.last = std::max(result.last, done.when);
+        std::sort(result.trace.begin(), result.trace.end(), earlier);
+        if (result.trace.size() > settings_.trace.limit) result.trace.resize(settings_.trace.limit);
         return result;
     }
 

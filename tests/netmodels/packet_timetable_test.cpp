@@ -98,7 +98,7 @@ TEST(PacketTimetable, DigestDependsOnNeitherProcessesNorWidth) {
     std::vector<Message> messages;
     for (std::uint32_t host = 0; host < 32; ++host)
         for (std::uint32_t k = 1; k < 32; k += 5) messages.push_back(message(host, (host + k) % 32, 9 * 4096 + 17 * k));
-    for (auto const* transport : {"none", "window", "dcqcn", "receiver_credit"})
+    for (auto const* transport : {"none", "window", "dcqcn", "receiver_credit", "hpcc"})
         for (auto const kind : {Lossless::off, Lossless::pfc, Lossless::credit}) {
             auto settings = with(
                 transport, spec,

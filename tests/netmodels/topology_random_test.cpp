@@ -23,7 +23,7 @@ scenario::CloudMatrix384 random_shape(RandomSequence& random) {
     return given;
 }
 
-// The striping rule as docs/fabrics.md states it, over links found by name.
+// The striping rule as docs/fabrics/cloudmatrix384.md states it, over links found by name.
 class StripingRule {
   public:
     StripingRule(NamedFabric const& fabric, scenario::CloudMatrix384 const& shape) : fabric_(fabric), shape_(shape) {}

@@ -110,8 +110,10 @@ TEST(SingleSwitch, PortsAreAllThereIs) {
 }
 
 TEST(FabricRegistry, KnowsTheShippedFabricsAndSuggests) {
-    EXPECT_EQ(fabric_kinds(), (std::vector<std::string>{"cloudmatrix384", "dimensions", "fat_tree", "hyperx",
-                                                        "leaf_spine", "mesh", "single_switch", "torus"}));
+    EXPECT_EQ(fabric_kinds(), (std::vector<std::string>{"ascend950", "cloudmatrix384", "dimensions", "dragonfly",
+                                                        "dragonfly_plus", "fat_tree", "file", "full_mesh", "graph",
+                                                        "hyperx", "leaf_spine", "mesh", "rail_optimised",
+                                                        "single_switch", "torus"}));
     scenario::FabricSpec spec;
     spec.set_kind("leaf_spin");
     std::string const error = input_error([&] { make_fabric(spec, 1); });

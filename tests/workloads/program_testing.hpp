@@ -17,6 +17,7 @@ struct Operations final : TimelineSink {
     void add(CollectiveRow const&) override {}
     void add(ExpertLoadRow const& row) override { loads.push_back(row); }
     void add(LinkBinRow const&) override {}
+    void add(PacketBinRow const&) override {}
     void add(PairRow const&) override {}
 
     std::vector<OperationRow> rows;

@@ -93,6 +93,7 @@ std::unique_ptr<CollectivePlan> plan_collective(std::string_view written, Collec
     auto const parts = split_algorithm_name(written);
     auto shape = asked;
     if (!parts.levels.empty()) shape.level_algorithms = parts.levels;
+    if (parts.chunks > 0) shape.chunks = parts.chunks;
     auto const& algorithm = collective_algorithm(parts.name);
     if (!carries_out(algorithm, shape)) {
         auto const knows_op = std::find(algorithm.ops.begin(), algorithm.ops.end(), shape.op) != algorithm.ops.end();
@@ -102,6 +103,9 @@ std::unique_ptr<CollectivePlan> plan_collective(std::string_view written, Collec
                                      algorithm.name, name_of(shape.op), shape.members,
                                      knows_op ? algorithm.refuses(shape) : "it is made for other operations", able));
     }
+    ORRERY_VALIDATE(shape.chunks == 1 || (shape.op != CollectiveOp::all_to_all_v && shape.op != CollectiveOp::barrier),
+                    "algorithm {} of {} (no chunks there) leave out the * and what follows it", written,
+                    name_of(shape.op));
     if (shape.chunks > 1) return std::make_unique<ChunkedPlan>(algorithm, shape);
     return algorithm.plan(shape);
 }

@@ -152,7 +152,7 @@ std::vector<CollectiveAlgorithm const*> algorithms_for(CollectiveShape const& sh
 CollectiveAlgorithm const& collective_algorithm(std::string_view name);
 // The plan of a named algorithm; one that cannot carry out the shape is an InputError with those that can. Algorithms
 // for the levels of a hierarchy are named after it, from the node up, or as HCCL_ALGO does: "hierarchical:direct,nhr",
-// "level0:fullmesh;level1:H-D_R".
+// "level0:mesh;level1:H-D_R". "ring*8" sends in eight chunks.
 std::unique_ptr<CollectivePlan> plan_collective(std::string_view algorithm, CollectiveShape const& shape);
 
 }  // namespace orrery

@@ -15,12 +15,6 @@ std::span<BundleId const> part_of(Route const& way, Way part) {
     return bundles;
 }
 
-Time latency_of(Route const& way, Way part) {
-    auto const half = Time::from_ps(way.latency.ps() / 2);
-    if (part == Way::to_switch) return half;
-    return part == Way::from_switch ? way.latency - half : way.latency;
-}
-
 }  // namespace
 
 void CollectiveDomain::handle(Event const& event, Outbox& out) {
@@ -179,13 +173,14 @@ void CollectiveDomain::send(Begin const& begin, Send const& message, Time now, O
     if (way.domain != domain_->domain()) return;
     auto const per_node = std::max(1U, domain_->fabric().ranks_per_block());
     bool const near = source.value() / per_node == target.value() / per_node;
-    auto const latency = latency_of(way, message.way) + (near ? protocol.near : protocol.far);
+    // A message that ends at a switch is answered from there within its step: the step takes a whole way.
+    auto const latency = way.latency + (near ? protocol.near : protocol.far);
     Hop const hop{begin.slot, begin.member, message.peer, begin.lane, begin.step};
     instance.least_latency = std::min(instance.least_latency, latency);
     instance.payload_bytes += message.bytes;
-    if (message.bytes == 0) return know(hop, now + latency, out);
-    auto const wire = protocol.on_wire(message.bytes);
     auto const hops = part_of(way, message.way);
+    if (message.bytes == 0 || hops.empty()) return know(hop, now + latency, out);
+    auto const wire = protocol.on_wire(message.bytes);
     for (auto const bundle : hops) {
         instance.bundle_bytes[domain_->map().local(bundle)] += wire;
         instance.bundle_payload[domain_->map().local(bundle)] += message.bytes;

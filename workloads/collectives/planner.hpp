@@ -19,7 +19,7 @@ struct PlannedCollective {
     std::unique_ptr<CollectivePlan> plan;
     CollectiveProtocol protocol;
     std::string algorithm;
-    std::string reason;                // why this one: "named", "fewest steps below 64 KiB"
+    std::string reason;                // why this one: "named", "HCCL: full mesh inside a server"
     std::vector<std::uint32_t> order;  // plan member i is member order[i] of the group; empty: as they come
 };
 
@@ -28,7 +28,10 @@ struct CollectiveWish {
     CollectiveOp op{};
     std::int64_t bytes = 0;  // as CollectiveShape counts them
     std::uint32_t root = 0;
-    std::string algorithm, protocol;  // by name; empty: chosen
+    // By name; "hccl" and "nccl:H100" choose by the rule of that library, the second one the protocol as well; empty
+    // and "auto" take what the closed forms say is fastest.
+    std::string algorithm;
+    std::string protocol;  // by name; empty: none, which costs nothing
     std::shared_ptr<PairBytes const> pair_bytes;
 };
 
@@ -40,10 +43,17 @@ class CollectivePlanner {
     virtual PlannedCollective plan(CollectiveWish const& wish, std::span<RankId const> ranks) const = 0;
 };
 
-// By name, else the first algorithm, in alphabetical order, that can.
-class NamedPlanner final : public CollectivePlanner {
+// Members are arranged by rank, whatever their order in the group, and fall into the fabric's blocks (nodes, leaves);
+// all of them are one node where every way between them is through a single switch.
+class FabricPlanner final : public CollectivePlanner {
   public:
+    explicit FabricPlanner(Fabric const& fabric) : fabric_(&fabric) {}
     PlannedCollective plan(CollectiveWish const& wish, std::span<RankId const> ranks) const override;
+
+  private:
+    std::vector<std::vector<std::uint32_t>> levels(std::span<RankId const> sorted) const;
+
+    Fabric const* fabric_;
 };
 
 }  // namespace orrery

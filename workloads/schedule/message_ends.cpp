@@ -49,6 +49,10 @@ Channel& MessageEnds::channel(std::vector<Channel>& channels, std::uint32_t peer
     return *at;
 }
 
+std::uint32_t MessageEnds::sent(std::uint32_t peer, std::uint32_t tag) {
+    return channel(sends_, peer, tag).next++;
+}
+
 std::optional<MessageEnds::Arrival> MessageEnds::expect(std::uint32_t peer, std::uint32_t tag, std::uint32_t task) {
     auto& from = channel(receives_, peer, tag);
     auto const ordinal = from.next++;

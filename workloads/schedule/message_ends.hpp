@@ -19,7 +19,7 @@ class MessageEnds {
     explicit MessageEnds(RankProgram const& program);
 
     // The number of the next message to that peer.
-    std::uint32_t sent(std::uint32_t peer, std::uint32_t tag) { return channel(sends_, peer, tag).next++; }
+    std::uint32_t sent(std::uint32_t peer, std::uint32_t tag);
 
     struct Arrival {
         std::uint32_t ordinal = 0;

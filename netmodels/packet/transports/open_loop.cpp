@@ -21,7 +21,7 @@ struct OpenLoop : TransportBase<OpenLoopSender> {
 bool sweeps(PacketSettings const& s) {
     return s.lossless == Lossless::off && !s.trimming && s.losses.empty() &&
            s.shared_buffer == PacketSettings::unbounded && s.ecn_kmin == PacketSettings::unbounded && !s.keep_queues &&
-           s.timetable.empty();
+           s.timetable.empty() && !s.trace.on();
 }
 
 TransportRegistration const registered{
