@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/imports/foreign.hpp"
 
+#include "workloads/imports/host_nodes.hpp"
 #include "workloads/imports/text_file.hpp"
 
 #include <fmt/format.h>
@@ -12,14 +13,6 @@ namespace {
 
 bool has(std::string_view head, std::string_view text) {
     return head.find(text) != std::string_view::npos;
-}
-
-// ns-3 topologies begin with counts (HPCC 3, PowerTCP 4, SimAI 5 and a GPU type) and a line of switches.
-bool is_ns3_topology(std::string_view head) {
-    auto words = LineWords(head).next();
-    if (words.size() == 6 && !whole_number(words.back())) words.pop_back();
-    return words.size() >= 3 && words.size() <= 5 &&
-           std::all_of(words.begin(), words.end(), [](auto word) { return whole_number(word).has_value(); });
 }
 
 // HPCC's list of nodes to trace: a count, and a line of that many numbers.

@@ -92,7 +92,6 @@ class GoalReader {
         std::uint32_t rank = 0, task = 0;
         bool any_source = false, any_tag = false;
     };
-    static constexpr std::uint32_t any = 0xffffffff;
 
     void wrong(std::string_view what) {
         findings_.refuse(file_.place(), what,

@@ -15,10 +15,13 @@ class FlowReader {
   public:
     FlowReader(std::filesystem::path const& path, ImportOptions const& options, Findings& findings)
         : file_(path), fields_(file_, findings), findings_(findings), ranks_(options.ranks) {
-        if (!options.topology.empty()) {
-            rank_of_ = host_ranks(options.topology);
-            findings_.report.files.push_back(options.topology.string());
-        }
+        auto const& fabric = options.fabric_file;
+        auto const topology = !options.topology.empty()                             ? options.topology
+                              : !fabric.empty() && is_ns3_topology(head_of(fabric)) ? fabric
+                                                                                    : std::filesystem::path{};
+        if (topology.empty()) return;
+        rank_of_ = host_ranks(topology, options.strictness);
+        findings_.report.files.push_back(topology.string());
     }
 
     std::unique_ptr<Schedule> read() {

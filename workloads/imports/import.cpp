@@ -2,7 +2,7 @@
 #include "workloads/imports/import.hpp"
 
 #include "workloads/imports/foreign.hpp"
-#include "workloads/models/json_file.hpp"
+#include "workloads/imports/text_file.hpp"
 
 #include <fmt/ranges.h>
 
@@ -16,14 +16,6 @@ namespace {
 std::map<std::string, Importer, std::less<>>& table() {
     static std::map<std::string, Importer, std::less<>> importers;
     return importers;
-}
-
-std::string head_of(std::filesystem::path const& path) {
-    auto file = open_input(path, "input");
-    std::string head(8192, '\0');
-    file.read(head.data(), static_cast<std::streamsize>(head.size()));
-    head.resize(static_cast<std::size_t>(file.gcount()));
-    return head;
 }
 
 bool moves_bytes(Schedule const& schedule, ScheduleTask const& task) {
