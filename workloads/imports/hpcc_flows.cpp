@@ -79,10 +79,10 @@ class FlowReader {
                 findings_.refuse(
                     file_.place(), fmt::format("node {} is named", node),
                     fmt::format("(there are {} ranks, from 0) give the topology file whose nodes they are", ranks_));
-            constexpr std::int64_t most = 16'777'216;
+            constexpr std::int64_t most = most_imported_ranks;
             if (node >= most)
                 findings_.refuse(file_.place(), fmt::format("node {} is named", node), "(too large) correct it");
-            return static_cast<std::uint32_t>(std::min(node, most));
+            return static_cast<std::uint32_t>(std::min(node, most - 1));
         }
         if (static_cast<std::size_t>(node) < rank_of_.size() && rank_of_[static_cast<std::size_t>(node)])
             return *rank_of_[static_cast<std::size_t>(node)];
