@@ -2,6 +2,7 @@
 #include "workloads/imports/import.hpp"
 
 #include "workloads/imports/foreign.hpp"
+#include "workloads/imports/schedule_draft.hpp"
 #include "workloads/imports/text_file.hpp"
 
 #include <fmt/ranges.h>
@@ -80,6 +81,8 @@ std::vector<std::string> notes_of(ImportReport const& report) {
 }
 
 Import import_file(std::filesystem::path const& path, ImportOptions const& options) {
+    ORRERY_VALIDATE(options.ranks <= most_imported_ranks, "{} ranks (at most {}) use fewer", options.ranks,
+                    most_imported_ranks);
     auto const& importer = importer_of(path);
     Findings findings(options.strictness);
     findings.report.format = importer.title;
