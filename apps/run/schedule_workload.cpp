@@ -30,9 +30,8 @@ ScheduleWorkload::ScheduleWorkload(LoadedScenario const& loaded, Fabric const& f
         attempt([&] { parts.push_back(collective_part(loaded, fabric)); });
     auto const& spec = loaded.scenario.workload().schedule();
     if (loaded.scenario.workload().kind() == "schedule")
-        attempt([&] {
-            read("workload.schedule", spec.file(), {spec.first_rank(), spec.stride()}, spec.import(), parts);
-        });
+        attempt(
+            [&] { read("workload.schedule", spec.file(), {spec.first_rank(), spec.stride()}, spec.import(), parts); });
     for (int i = 0; i < spec.more_size(); ++i)
         attempt([&] {
             auto const& more = spec.more(i);
@@ -56,6 +55,7 @@ ImportOptions ScheduleWorkload::import_options(scenario::ImportSpec const& spec,
             .available = there > placing.first_rank ? (there - 1 - placing.first_rank) / placing.stride + 1 : 0,
             .seed = loaded_->scenario.seed(),
             .topology = spec.topology(),
+            .fabric_file = loaded_->scenario.fabric().kind() == "file" ? loaded_->scenario.fabric().file().path() : "",
             .groups = spec.groups(),
             .system = spec.system(),
             .device = make_device(loaded_->scenario.device()),

@@ -13,10 +13,10 @@ namespace fs = std::filesystem;
 // What a device gives where a trace has no durations.
 ImportOptions sample_options() {
     ImportOptions options;
-    options.available = 16'384;
+    options.available = 9'216;
     options.device = {.name = "A", .bf16_rate = 1e14, .memory_rate = 1e12};
     options.load = 0.01;
-    options.duration = Time::from_ps(10'000'000);
+    options.duration = Time::from_ps(1'000'000);
     return options;
 }
 

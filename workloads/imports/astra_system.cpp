@@ -16,9 +16,9 @@ using Json = nlohmann::json;
 // ASTRA-sim's names and ours.
 std::string our_algorithm(std::string_view name) {
     if (name == "ring" || name == "oneRing") return "ring";
-    if (name.starts_with("direct") || name.starts_with("oneDirect")) return "mesh";
-    if (name == "halvingDoubling" || name == "oneHalvingDoubling") return "halving-doubling";
-    if (name == "doubleBinaryTree") return "double-binary-tree";
+    if (name.starts_with("direct") || name.starts_with("oneDirect")) return "direct";
+    if (name == "halvingDoubling" || name == "oneHalvingDoubling") return "halving_doubling";
+    if (name == "doubleBinaryTree") return "double_binary_tree";
     return {};
 }
 

@@ -38,7 +38,8 @@ class RankFiles {
             auto const name = entry.path().filename().string();
             if (!name.starts_with(prefix_ + ".") || entry.path().extension() != any.extension()) continue;
             auto const number = whole_number(entry.path().stem().string().substr(prefix_.size() + 1));
-            if (number && *number >= 0 && *number < 16'777'216) ranks_.insert(static_cast<std::uint32_t>(*number));
+            if (number && *number >= 0 && *number < most_imported_ranks)
+                ranks_.insert(static_cast<std::uint32_t>(*number));
         }
     }
     std::uint32_t ranks() const { return ranks_.empty() ? 1 : *ranks_.rbegin() + 1; }

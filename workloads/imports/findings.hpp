@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/check.hpp"
+#include "core/strictness.hpp"
 
 #include <cstdint>
 #include <string>
@@ -10,9 +11,6 @@
 #include <vector>
 
 namespace orrery {
-
-// strict refuses what is wrong with a file; lenient takes the evident reading where there is one, and lists it.
-enum class Strictness : std::uint8_t { strict, lenient };
 
 // A line of a text (from 1), or the id of a node; by default the file as a whole.
 struct FilePlace {

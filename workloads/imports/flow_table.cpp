@@ -98,7 +98,7 @@ class TableReader {
 
     std::uint32_t rank(std::string_view word) {
         auto const number = fields_.whole("a rank", word);
-        auto const most = ranks_ > 0 ? ranks_ : 16'777'216U;
+        auto const most = ranks_ > 0 ? ranks_ : most_imported_ranks;
         if (number < most) return static_cast<std::uint32_t>(number);
         findings_.refuse(file_.place(), fmt::format("rank {} is named", number),
                          fmt::format("(there are {} ranks, from 0) correct it", most));

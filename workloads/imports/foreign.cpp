@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/imports/foreign.hpp"
 
+#include "workloads/imports/host_nodes.hpp"
 #include "workloads/imports/text_file.hpp"
 
 #include <fmt/format.h>
@@ -12,14 +13,6 @@ namespace {
 
 bool has(std::string_view head, std::string_view text) {
     return head.find(text) != std::string_view::npos;
-}
-
-// ns-3 topologies begin with counts (HPCC 3, PowerTCP 4, SimAI 5 and a GPU type) and a line of switches.
-bool is_ns3_topology(std::string_view head) {
-    auto words = LineWords(head).next();
-    if (words.size() == 6 && !whole_number(words.back())) words.pop_back();
-    return words.size() >= 3 && words.size() <= 5 &&
-           std::all_of(words.begin(), words.end(), [](auto word) { return whole_number(word).has_value(); });
 }
 
 // HPCC's list of nodes to trace: a count, and a line of that many numbers.
@@ -61,7 +54,8 @@ std::string kind_of_json(std::string_view head) {
         return "is a cluster of LLMServingSim (instances and memories, no work to do) "
                "describe the fabric and give a workload";
     if (has(head, "\"weight\""))
-        return "is a list of expert loads name it as workload.routing.file with "
+        return "is a list of expert loads (who sends to whom follows from a model) name it as workload.routing.file "
+               "with "
                "workload.routing.source histogram";
     if (has(head, "\"ptrn\""))
         return "is an input of schedgen (it makes schedules) run schedgen and import the GOAL file";
@@ -73,7 +67,8 @@ std::string kind_of_json(std::string_view head) {
     if (has(head, "\"hash_ids\"") || has(head, "\"input_toks\""))
         return "is a trace of requests (serving is not driven by traces of requests) import a trace of work";
     if (has(head, "\"expert_count\"") || has(head, "\"expert_ids\""))
-        return "is a trace of expert choices name it as workload.routing.file with workload.routing.source trace";
+        return "is a trace of expert choices (who sends to whom follows from a model) name it as workload.routing.file "
+               "with workload.routing.source trace";
     return {};
 }
 

@@ -92,7 +92,6 @@ class GoalReader {
         std::uint32_t rank = 0, task = 0;
         bool any_source = false, any_tag = false;
     };
-    static constexpr std::uint32_t any = 0xffffffff;
 
     void wrong(std::string_view what) {
         findings_.refuse(file_.place(), what,
@@ -124,10 +123,9 @@ class GoalReader {
     void read_rank_count() {
         auto const count = fields_.whole("num_ranks", tokens_.take(), 1);
         if (draft_) return wrong("num_ranks stands here a second time");
-        constexpr std::int64_t most = 16'777'216;
-        if (count > most)
+        if (count > most_imported_ranks)
             return findings_.refuse(file_.place(), fmt::format("num_ranks is {}", count),
-                                    fmt::format("(at most {}) correct it", most));
+                                    fmt::format("(at most {}) correct it", most_imported_ranks));
         draft_.emplace(static_cast<std::uint32_t>(std::max<std::int64_t>(count, 1)), file_.name(),
                        FilePlace::Unit::line, findings_);
         seen_.resize(draft_->ranks());

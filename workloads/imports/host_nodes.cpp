@@ -1,44 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/imports/host_nodes.hpp"
 
+#include "netmodels/topology/files/topology_files.hpp"
 #include "workloads/imports/text_file.hpp"
 
 #include <algorithm>
 
 namespace orrery {
 
-// The first line counts nodes and, of them, switches of each kind; the second lists the switches. HPCC: nodes,
-// switches, links; PowerTCP: nodes, switches, leaves among them, links; SimAI: nodes, GPUs per server, NVSwitches,
-// switches, links, GPU type.
-std::vector<std::optional<std::uint32_t>> host_ranks(std::filesystem::path const& topology) {
-    TextFile file(topology);
-    auto const refuse = [&](std::string_view what) {
-        throw InputError(
-            fmt::format("{}: {} (the first two lines of an ns-3 topology count the nodes and list the "
-                        "switches) give the topology file of the flows",
-                        file.place().text(), what));
-    };
-    if (!file.next_words()) refuse("the file is empty");
-    std::vector<std::int64_t> counts;
-    for (auto const word : file.words())
-        if (auto const number = whole_number(word); number && *number >= 0) counts.push_back(*number);
-    bool const simai = counts.size() == 5 && file.words().size() == 6;
-    if (!simai && counts.size() != 3 && counts.size() != 4) refuse("the first line is not that of a topology");
-    if (counts[0] > 16'777'216) refuse(fmt::format("{} nodes are too many", counts[0]));
-    auto const switches = simai ? counts[2] + counts[3] : counts[1];
-    std::vector<std::optional<std::uint32_t>> ranks(static_cast<std::size_t>(counts[0]), 0);
-    std::int64_t listed = 0;
-    if (switches > 0 && file.next_words())
-        for (auto const word : file.words()) {
-            auto const node = whole_number(word);
-            if (!node || *node < 0 || *node >= counts[0]) refuse(fmt::format("'{}' is no node", word));
-            ranks[static_cast<std::size_t>(*node)].reset();
-            ++listed;
-        }
-    if (listed != switches) refuse(fmt::format("{} switches are counted and {} listed", switches, listed));
-    std::uint32_t next = 0;
-    for (auto& rank : ranks)
-        if (rank) rank = next++;
+bool is_ns3_topology(std::string_view head) {
+    auto words = LineWords(head).next();
+    if (words.size() == 6 && !whole_number(words.back())) words.pop_back();
+    return words.size() >= 3 && words.size() <= 5 &&
+           std::all_of(words.begin(), words.end(), [](auto word) { return whole_number(word).has_value(); });
+}
+
+std::vector<std::optional<std::uint32_t>> host_ranks(std::filesystem::path const& topology, Strictness strictness) {
+    auto text = whole_text(topology);
+    ORRERY_VALIDATE(is_ns3_topology(text),
+                    "{}: it is no topology of ns-3 (its first line does not count nodes, switches and links) give the "
+                    "topology file of the flows",
+                    topology.string());
+    auto const graph = read_ns3_topology(TopologyText(topology.string(), std::move(text)), strictness);
+    std::vector<std::optional<std::uint32_t>> ranks(graph.names.size());
+    // Hosts come first and are called h and their number.
+    for (std::uint32_t rank = 0; rank < graph.ranks; ++rank)
+        ranks.at(static_cast<std::size_t>(whole_number(std::string_view(graph.names[rank]).substr(1)).value())) = rank;
     return ranks;
 }
 

@@ -15,10 +15,13 @@ class FlowReader {
   public:
     FlowReader(std::filesystem::path const& path, ImportOptions const& options, Findings& findings)
         : file_(path), fields_(file_, findings), findings_(findings), ranks_(options.ranks) {
-        if (!options.topology.empty()) {
-            rank_of_ = host_ranks(options.topology);
-            findings_.report.files.push_back(options.topology.string());
-        }
+        auto const& fabric = options.fabric_file;
+        auto const topology = !options.topology.empty()                             ? options.topology
+                              : !fabric.empty() && is_ns3_topology(head_of(fabric)) ? fabric
+                                                                                    : std::filesystem::path{};
+        if (topology.empty()) return;
+        rank_of_ = host_ranks(topology, options.strictness);
+        findings_.report.files.push_back(topology.string());
     }
 
     std::unique_ptr<Schedule> read() {
@@ -76,10 +79,10 @@ class FlowReader {
                 findings_.refuse(
                     file_.place(), fmt::format("node {} is named", node),
                     fmt::format("(there are {} ranks, from 0) give the topology file whose nodes they are", ranks_));
-            constexpr std::int64_t most = 16'777'216;
+            constexpr std::int64_t most = most_imported_ranks;
             if (node >= most)
                 findings_.refuse(file_.place(), fmt::format("node {} is named", node), "(too large) correct it");
-            return static_cast<std::uint32_t>(std::min(node, most));
+            return static_cast<std::uint32_t>(std::min(node, most - 1));
         }
         if (static_cast<std::size_t>(node) < rank_of_.size() && rank_of_[static_cast<std::size_t>(node)])
             return *rank_of_[static_cast<std::size_t>(node)];

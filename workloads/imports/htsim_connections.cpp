@@ -39,6 +39,9 @@ class ConnectionReader {
 
     std::unique_ptr<Schedule> read() {
         while (file_.next_words() && !findings_.full()) read_line();
+        if (nodes_.said.value_or(0) > most_imported_ranks)
+            findings_.refuse(nodes_.place, fmt::format("Nodes is {}", *nodes_.said),
+                             fmt::format("(at most {}) correct it", most_imported_ranks));
         if (!nodes_.said) findings_.refuse(file_.whole(), "there is no line 'Nodes N'", "add it at the top");
         check("connections", connections_);
         check("triggers", triggers_count_);
@@ -84,7 +87,8 @@ class ConnectionReader {
 
     std::uint32_t node(std::string_view word) {
         auto const number = fields_.whole("a node", word);
-        if (nodes_.said && number < *nodes_.said && number < most_nodes) return static_cast<std::uint32_t>(number);
+        if (nodes_.said && number < *nodes_.said && number < most_imported_ranks)
+            return static_cast<std::uint32_t>(number);
         findings_.refuse(file_.place(), fmt::format("node {} is named", number),
                          fmt::format("(Nodes is {}, nodes count from 0) correct one", nodes_.said.value_or(0)));
         return 0;
@@ -257,7 +261,6 @@ class ConnectionReader {
         draft.require(flow.source, flow.task, draft.task_count(flow.source) - 1);
     }
 
-    static constexpr std::int64_t most_nodes = 16'777'216;
     TextFile file_;
     Fields fields_;
     Findings& findings_;

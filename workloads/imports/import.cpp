@@ -2,7 +2,8 @@
 #include "workloads/imports/import.hpp"
 
 #include "workloads/imports/foreign.hpp"
-#include "workloads/models/json_file.hpp"
+#include "workloads/imports/schedule_draft.hpp"
+#include "workloads/imports/text_file.hpp"
 
 #include <fmt/ranges.h>
 
@@ -16,14 +17,6 @@ namespace {
 std::map<std::string, Importer, std::less<>>& table() {
     static std::map<std::string, Importer, std::less<>> importers;
     return importers;
-}
-
-std::string head_of(std::filesystem::path const& path) {
-    auto file = open_input(path, "input");
-    std::string head(8192, '\0');
-    file.read(head.data(), static_cast<std::streamsize>(head.size()));
-    head.resize(static_cast<std::size_t>(file.gcount()));
-    return head;
 }
 
 bool moves_bytes(Schedule const& schedule, ScheduleTask const& task) {
@@ -88,6 +81,8 @@ std::vector<std::string> notes_of(ImportReport const& report) {
 }
 
 Import import_file(std::filesystem::path const& path, ImportOptions const& options) {
+    ORRERY_VALIDATE(options.ranks <= most_imported_ranks, "{} ranks (at most {}) use fewer", options.ranks,
+                    most_imported_ranks);
     auto const& importer = importer_of(path);
     Findings findings(options.strictness);
     findings.report.format = importer.title;

@@ -18,10 +18,11 @@ namespace orrery {
 // What a file alone does not say. Importers that have no use for an option leave it alone.
 struct ImportOptions {
     Strictness strictness = Strictness::strict;
-    std::uint32_t ranks = 0;         // that take part; 0: as many as the file says or names
-    std::uint32_t available = 0;     // ranks of the fabric; 0: not known. Taken where nothing else is said
-    std::uint64_t seed = 1;          // of random traffic
-    std::filesystem::path topology;  // HPCC: whose hosts, in order, are the ranks
+    std::uint32_t ranks = 0;            // that take part; 0: as many as the file says or names
+    std::uint32_t available = 0;        // ranks of the fabric; 0: not known. Taken where nothing else is said
+    std::uint64_t seed = 1;             // of random traffic
+    std::filesystem::path topology;     // HPCC: whose hosts, in order, are the ranks; empty: that of the fabric
+    std::filesystem::path fabric_file;  // of a fabric that was read from one
     std::filesystem::path groups;  // Chakra: JSON of communicators; empty: PREFIX.json beside the trace, if it is there
     std::filesystem::path system;  // ASTRA-sim system JSON: collective algorithms, roofline
     Device device;                 // prices compute that has no duration of its own

@@ -4,6 +4,9 @@
 namespace orrery {
 
 LayerGroups layer_groups(ParallelSizes const& sizes) {
+    ORRERY_ENSURE(sizes.tensor * sizes.pipeline * sizes.data == sizes.ranks && sizes.data % sizes.expert == 0,
+                  "{} ranks in groups of TP {}, DP {}, PP {} and EP {}", sizes.ranks, sizes.tensor, sizes.data,
+                  sizes.pipeline, sizes.expert);
     auto const tensor_groups = sizes.ranks / sizes.tensor;
     LayerGroups groups;
     auto& [tensor, data, expert, data_of_expert] = groups;

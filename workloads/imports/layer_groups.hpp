@@ -13,7 +13,7 @@ namespace orrery {
 // The groups of one kind: every rank is in exactly one.
 class RankGroups {
   public:
-    // `members_of` calls add(rank) for the members of a group, in order.
+    // Begins a group, whose members follow in order.
     void open() { groups_.emplace_back(); }
     void add(std::uint32_t rank) {
         if (group_of_.size() <= rank) group_of_.resize(rank + 1, 0);

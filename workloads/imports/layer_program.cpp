@@ -164,14 +164,11 @@ class ProgramMaker {
     std::uint32_t add(ScheduleTask const& task, Wait wait) {
         auto const number = builder_.add(task);
         if (cursor_) builder_.require(number, *cursor_);
-        if (wait == Wait::overlapped) {
-            // What is waited for holds back what follows, and is not done with yet.
-            for (auto const on : waits_) builder_.require(number, on);
-            return number;
-        }
         for (auto const on : waits_) builder_.require(number, on);
-        waits_.clear();
-        cursor_ = number;
+        if (wait == Wait::blocking) {
+            waits_.clear();
+            cursor_ = number;
+        }
         return number;
     }
 

@@ -48,14 +48,14 @@ class LayerSchedule final : public Schedule {
     std::vector<std::uint32_t> first_collective_;  // per slot, one for each of its groups; one more at the end
 };
 
-// Carries out the policy of the file once per pass. Collectives of one member are left out; `shards` says that the size
-// of an all-gather is what one member gives.
+// What the size of an all-gather counts: all that is collected, or what one member gives.
 enum class GatherSize : std::uint8_t { of_all, of_one };
 struct LayerRules {
     std::uint32_t passes = 1;
     GatherSize gather{};
     std::map<CollectiveOp, std::string> algorithms;
 };
+// Carries out the policy of the file once per pass. Collectives of one member are left out.
 LayerProgram layer_program(LayerFile const& file, LayerGroups const& groups, LayerRules const& rules,
                            Findings& findings);
 

@@ -89,8 +89,13 @@ class LayerImport {
         return {small(ranks), small(tensor), small(data), small(pipeline), small(expert)};
     }
 
-    // Both kinds of group are all ranks: what is "forward" is communicated by all, and the weights of all are alike.
-    static ParallelSizes everyone(std::int64_t ranks) { return sizes(ranks, ranks, ranks, 1, 1); }
+    // All ranks are one group, for activations as for weights.
+    ParallelSizes everyone(std::int64_t ranks) {
+        for (auto& layer : file_.layers)
+            for (auto* phase : {&layer.forward, &layer.input_gradient, &layer.weight_gradient})
+                phase->comm.group = LayerGroup::tensor;
+        return sizes(ranks, ranks, 1, 1, 1);
+    }
 
     // HYBRID_DATA_MODEL is data-parallel in the first dimension of the topology and model-parallel in the others,
     // HYBRID_MODEL_DATA the other way round.

@@ -15,6 +15,9 @@
 
 namespace orrery {
 
+// A file that names more is damaged: so many ranks would take gigabytes before anything is known of them.
+inline constexpr std::uint32_t most_imported_ranks = 1U << 20;
+
 class ScheduleDraft {
   public:
     ScheduleDraft(std::uint32_t ranks, std::string const& file, FilePlace::Unit unit, Findings& findings);

@@ -33,11 +33,22 @@ std::vector<std::string_view> LineWords::next() {
     return words;
 }
 
-TextFile::TextFile(std::filesystem::path const& path) : name_(path.string()) {
+std::string whole_text(std::filesystem::path const& path) {
     auto file = open_input(path, "input");
-    text_.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-    ORRERY_VALIDATE(!file.bad(), "{}: cannot be read to its end (the system refuses) check the disk", name_);
+    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    ORRERY_VALIDATE(!file.bad(), "{}: cannot be read to its end (the system refuses) check the disk", path.string());
+    return text;
 }
+
+std::string head_of(std::filesystem::path const& path) {
+    auto file = open_input(path, "input");
+    std::string head(8192, '\0');
+    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    head.resize(static_cast<std::size_t>(file.gcount()));
+    return head;
+}
+
+TextFile::TextFile(std::filesystem::path const& path) : name_(path.string()), text_(whole_text(path)) {}
 
 bool TextFile::next_line() {
     split_ = false;

@@ -27,6 +27,10 @@ class LineWords {
     std::string_view rest_;
 };
 
+// The bytes of a file, and its first few KiB.
+std::string whole_text(std::filesystem::path const& path);
+std::string head_of(std::filesystem::path const& path);
+
 // The file whole, and a cursor over its lines. Words lie in the file's text: they live as long as the object.
 class TextFile {
   public:

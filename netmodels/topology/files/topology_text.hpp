@@ -2,6 +2,7 @@
 // Topology files of other simulators as text: words by line, numbers with units, refusals that name the line.
 #pragma once
 
+#include "core/strictness.hpp"
 #include "core/units.hpp"
 
 #include <cstdint>
@@ -10,9 +11,6 @@
 #include <vector>
 
 namespace orrery {
-
-// Does a file that contradicts itself end the run, or is it taken as it most likely was meant, and listed?
-enum class Strictness : std::uint8_t { strict, lenient };
 
 class TopologyText {
   public:
