@@ -37,7 +37,8 @@ class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserv
     std::vector<std::uint64_t> starved() const override;
     Figures figures() const override;
     void state(StateStream& stream) override;
-    // Whether transfers may be folded: on, unless a test compares with what they give one by one.
+    // Whether transfers may be folded, or kept out of the solver while they are alone: on, unless a test compares with
+    // what they give one by one.
     enum class Folds : std::uint8_t { yes, no };
     void allow_folding(Folds folds) { folds_ = folds; }
 
