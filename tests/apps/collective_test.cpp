@@ -89,10 +89,12 @@ TEST_P(CollectiveOn, SwitchAndLeavesTakesItsClosedForm) {
 // All that leaves a port must pass it: 63/64 of 64 MiB, or twice as much of 16 MiB, at 50 GiB/s.
 TEST_P(CollectiveOn, PortsIsNeverFasterThanTheyAllow) {
     auto const fabric = "{kind: single_switch, single_switch: {hosts: 64, host_rate: 50GiB/s}}";
-    if (can(*GetParam(), CollectiveOp::all_to_all, 64, false))
+    if (can(*GetParam(), CollectiveOp::all_to_all, 64, false)) {
         EXPECT_GE(line_of(asked(fabric, "all-to-all", "64MiB", GetParam()->name, "flow")).time, 1230_us);
-    if (can(*GetParam(), CollectiveOp::all_reduce, 64, false) && GetParam()->name != "in_switch")
+    }
+    if (can(*GetParam(), CollectiveOp::all_reduce, 64, false) && GetParam()->name != "in_switch") {
         EXPECT_GE(line_of(asked(fabric, "all-reduce", "16MiB", GetParam()->name, "flow")).time, 615_us);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CollectiveOn, ::testing::ValuesIn(collective_algorithms()),
