@@ -28,7 +28,8 @@ Rate PortSums::offered_down(PortSums const& all) const {
 }
 
 void GraphFabric::Trail::add(Edge const& edge) {
-    ORRERY_ENSURE(count_ < RouteHops::size(), "a way of more than {} hops", RouteHops::size());
+    ORRERY_VALIDATE(count_ < RouteHops::size(), "a way of more than {} hops (a route holds no more); link nodes closer",
+                    RouteHops::size());
     edges_[count_++] = edge;
 }
 

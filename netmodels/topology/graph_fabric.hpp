@@ -38,11 +38,12 @@ class GraphFabric : public BuiltFabric {
   public:
     // The parallel links from one node to another: `lanes` from `first` on.
     struct Edge {
-        std::uint32_t to = 0, first = 0, lanes = 0;
+        std::uint32_t to, first, lanes;
     };
-    // The edges of a way, in order of travel.
+    // The edges of a way, in order of travel. Only those in use are ever written.
     class Trail {
       public:
+        Trail() {}  // NOLINT(modernize-use-equals-default)
         void add(Edge const& edge);
         void clear() { count_ = 0; }
         std::span<Edge const> edges() const { return {edges_, count_}; }

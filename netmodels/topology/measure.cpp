@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace orrery {
 namespace {
@@ -81,6 +82,15 @@ FabricMeasure::FabricMeasure(Fabric const& fabric) : fabric_(&fabric), first_(fa
     auto place = first_;
     out_.resize(links.size());
     for (std::uint32_t l = 0; l < links.size(); ++l) out_[place[links[l].from.index()]++] = l;
+    std::set<std::vector<NodeId>> seen;
+    for (std::uint32_t n = 0; n < fabric.nodes().size(); ++n) {
+        if (!fabric.nodes()[n].rank.valid()) continue;
+        std::vector<NodeId> next;
+        for (auto o = first_[n]; o < first_[n + 1]; ++o)
+            if (links[out_[o]].rate > Rate{}) next.push_back(links[out_[o]].to);
+        std::sort(next.begin(), next.end());
+        if (seen.insert(std::move(next)).second) attached_.push_back(NodeId{n});
+    }
 }
 
 FabricMeasure::Reach FabricMeasure::reach(NodeId from) const {
@@ -109,11 +119,10 @@ FabricMeasure::Reach FabricMeasure::reach(NodeId from) const {
 std::int64_t FabricMeasure::diameter() const {
     std::int64_t most = 0;
     auto const nodes = fabric_->nodes();
-    for (std::uint32_t n = 0; n < nodes.size(); ++n) {
-        if (!nodes[n].rank.valid()) continue;
-        auto const hops = reach(NodeId{n}).hops;
-        for (std::uint32_t m = 0; m < nodes.size(); ++m)
-            if (nodes[m].rank.valid()) most = std::max(most, hops[m]);
+    for (auto const from : attached_) {
+        auto const hops = reach(from).hops;
+        for (std::uint32_t n = 0; n < nodes.size(); ++n)
+            if (nodes[n].rank.valid()) most = std::max(most, hops[n]);
     }
     return most;
 }

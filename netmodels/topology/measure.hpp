@@ -20,8 +20,9 @@ class FabricMeasure {
         std::vector<std::int64_t> paths;  // how many shortest ones; parallel links count each
     };
     Reach reach(NodeId from) const;
-    // The most hops between two ranks. Cost: as many searches as there are ranks.
+    // The most hops between two ranks. Cost: a search from each set of nodes that ranks are linked to.
     std::int64_t diameter() const;
+    std::size_t attachments() const { return attached_.size(); }
     // The most that the lower half of the ranks can send to the upper half at once: the maximum flow over the links.
     Rate halves() const;
 
@@ -29,6 +30,7 @@ class FabricMeasure {
     Fabric const* fabric_;
     std::vector<std::uint32_t> first_;  // by node: its links in out_
     std::vector<std::uint32_t> out_;
+    std::vector<NodeId> attached_;  // the first rank of each set of nodes that ranks are linked to
 };
 
 }  // namespace orrery

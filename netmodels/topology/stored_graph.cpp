@@ -13,7 +13,7 @@ namespace orrery {
 namespace {
 
 // Up to here figures are counted by searching from every rank and by maximum flow.
-constexpr std::size_t most_counted = 20'000'000;  // ranks x links
+constexpr std::size_t most_counted = 20'000'000;  // attachments of ranks x links
 constexpr std::size_t most_cut = 50'000;          // links
 
 // Which nodes hang together, by the smallest of them.
@@ -222,7 +222,7 @@ bool StoredGraphFabric::rule(RankId source, RankId target, Trail& trail) const {
 FabricFigures StoredGraphFabric::figures() const {
     auto f = counted();
     FabricMeasure const measure(*this);
-    if (rank_count_ * links_.size() <= most_counted) f.diameter_hops = measure.diameter();
+    if (measure.attachments() * links_.size() <= most_counted) f.diameter_hops = measure.diameter();
     if (links_.size() <= most_cut) f.bisection = measure.halves();
     if (rank_count_ > 1) {
         auto const last = rank_count_ - 1;

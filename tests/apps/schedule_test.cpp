@@ -45,7 +45,7 @@ TEST(ScheduleMessages, MeetReceivesInTheOrderOfTheirStarts) {
     ScheduleDirectory const directory(
         one_switch(3),
         "orrery_schedule: 1\nranks: 3\nprograms:\n"
-        "  - ranks: 0\n    tasks:\n      - {send: 10MB, to: 1}\n      - {send: 0, to: 1}\n"
+        "  - ranks: 0\n    tasks:\n      - {send: 10MB, to: 1}\n      - {send: 0B, to: 1}\n"
         "  - ranks: 1\n    tasks:\n      - {name: a, receive: any, from: 0}\n"
         "      - {name: b, receive: any, from: 0}\n");
     Simulated const run(directory.scenario, {});
@@ -147,7 +147,7 @@ std::string const busy =
     "orrery_schedule: 1\nranks: 12\ngroups: {all: 0-11, even: [0, 2, 4, 6, 8, 10], some: [7, 3, 5, 11, 2]}\n"
     "collectives:\n"
     "  a: {op: all-reduce, group: all, bytes: 3MB, algorithm: ring}\n"
-    "  b: {op: all-gather, group: even, bytes: 700001, algorithm: ring}\n"
+    "  b: {op: all-gather, group: even, bytes: 700001B, algorithm: ring}\n"
     "  c: {op: reduce-scatter, group: some, bytes: 2MB, algorithm: ring}\n"
     "programs:\n"
     "  - ranks: 0-11\n    tasks:\n"
@@ -178,8 +178,7 @@ std::string const supernodes =
 
 class ScheduleOn : public ::testing::TestWithParam<Fabric1> {
   protected:
-    ScheduleDirectory const directory_{GetParam().fabric, busy,
-                                       "    more: [{file: other.yaml, first_rank: 12, stride: 2}]\n"};
+    ScheduleDirectory const directory_{GetParam().fabric, busy, "    more: [{file: other.yaml, first_rank: 12}]\n"};
     fs::path const other_ = directory_.write("other.yaml", other_job);
     Job const job_ = make_job(directory_.scenario, GetParam().sets);
     DryEnd const whole_ = dry_run(job_, {});

@@ -113,7 +113,7 @@ TEST(ExchangeStuck, NamesWhoNeverCame) {
     starts[3] = Time::infinity();
     for (auto const& plan : {push_plan(), pull_plan()}) {
         OneExchange const run({.fabric = single_switch(5), .plan = plan, .matrix = everyone(5, 1), .starts = starts});
-        auto const stuck = run.domains.front()->stuck();
+        auto const stuck = run.exchanges.front()->stuck();
         ASSERT_EQ(stuck.size(), 1U);
         EXPECT_EQ(stuck[0].missing, (std::vector<std::uint32_t>{3}));
         EXPECT_EQ(stuck[0].waiting, (std::vector<std::uint32_t>{0, 1, 2, 4}));
@@ -127,7 +127,7 @@ TEST(ExchangeStuck, NamesWhoNeverCame) {
 
 TEST(ExchangeStuck, NothingIsStuckAtTheEnd) {
     OneExchange const run({.fabric = single_switch(5), .plan = push_plan(), .matrix = everyone(5, 1)});
-    EXPECT_TRUE(run.domains.front()->stuck().empty());
+    EXPECT_TRUE(run.exchanges.front()->stuck().empty());
 }
 
 // Random sparse traffic on fabrics of every kind, in both styles and both network models.

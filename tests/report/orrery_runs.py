@@ -15,10 +15,10 @@ TINY = """name: sixteen ranks on two leaves
 seed: 1
 fabric:
   kind: leaf_spine
-  leaf_spine: {hosts: 16, hosts_per_leaf: 8, spines: 4, load_balancing: ecmp}
+  leaf_spine: {hosts: 16, hosts_per_leaf: 8, spines: 4, load_balancing: ecmp, oversubscription: 4}
 workload:
   model: tiny.json
-  batch_per_rank: 24
+  batch_per_rank: 512
   context: 1024
   ep: 16
   routing: {source: zipf, zipf_s: 0.8}

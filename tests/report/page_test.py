@@ -135,7 +135,8 @@ def packets_case(runs, browser, scenarios):
 
 
 def many_ranks_case(runs, browser, scenarios):
-    runs.run("many", os.path.join(scenarios, "superpod_32k.yaml"), "workload.moe_layers=1", "network.model=analytic")
+    runs.run("many", os.path.join(scenarios, "superpod_32k.yaml"), "workload.moe_layers=1", "network.model=analytic",
+             "workload.ep=8", "workload.ep_groups=4128")
     runs.orrery("report", "many")
     check_page(browser, runs.at("many/page.html"), RUN_CHARTS + ["expert_load", "imbalance"])
     answer_is_first(browser, "33,024 ranks")

@@ -50,6 +50,29 @@ TEST_P(CollectiveData, IsRightInChunks) {
     EXPECT_EQ(tried == 0, only_barrier);
 }
 
+// A prime number of members, and a power of two in nodes of eight: every message that is sent is expected.
+TEST_P(CollectiveData, ManyMembersExpectWhatIsSent) {
+    for (std::uint32_t members : {1021U, 1024U}) {
+        auto const shape = shape_of(GetParam()->ops.front(), members, 1'000'003, members == 1024 ? 8 : 0);
+        if (!GetParam()->refuses(shape).empty()) continue;
+        auto const plan = plan_collective(GetParam()->name, shape);
+        std::vector<std::uint32_t> received;
+        SendList list;
+        for (std::uint32_t lane = 0; lane < plan->lanes(); ++lane)
+            for (std::uint32_t step = 0; step < plan->steps(); ++step) {
+                received.assign(members, 0);
+                for (std::uint32_t member = 0; member < members; ++member) {
+                    list.clear();
+                    plan->sends(member, lane, step, list);
+                    for (auto const& send : list.sends()) ++received[send.peer];
+                }
+                for (std::uint32_t member = 0; member < members; ++member)
+                    ASSERT_EQ(received[member], plan->receives(member, lane, step))
+                        << GetParam()->name << " of " << members << ", member " << member << ", step " << step;
+            }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, CollectiveData, ::testing::ValuesIn(collective_algorithms()),
                          [](auto const& param) { return param.param->name; });
 

@@ -3,6 +3,7 @@
 #include "workloads/schedule/check_schedule.hpp"
 
 #include <gmock/gmock-matchers.h>
+#include <gmock/gmock-more-matchers.h>
 #include <gtest/gtest.h>
 
 namespace orrery {

@@ -39,7 +39,6 @@ std::uint32_t CollectiveDomain::instance_of(std::uint32_t collective) {
     if (free == instances_.end()) instances_.emplace_back();
     auto& instance = instances_[slot];
     auto const& course = book_->open(collective);
-    auto const bundles = domain_->bundle_bytes().size();
     instance.collective = collective;
     instance.open = true;
     instance.joined = instance.told = 0;
@@ -48,8 +47,7 @@ std::uint32_t CollectiveDomain::instance_of(std::uint32_t collective) {
     instance.payload_bytes = 0;
     instance.members.assign(course.members(), {.end = {}, .lanes_left = course.plan().lanes()});
     instance.lanes.assign(static_cast<std::size_t>(course.members()) * course.plan().lanes(), {});
-    instance.bundle_bytes.assign(bundles, 0);
-    instance.bundle_payload.assign(bundles, 0);
+    instance.bundles.clear();
     instance.course = &course;
     open_.emplace(collective, slot);
     return slot;
@@ -181,10 +179,7 @@ void CollectiveDomain::send(Begin const& begin, Send const& message, Time now, O
     auto const hops = part_of(way, message.way);
     if (message.bytes == 0 || hops.empty()) return know(hop, now + latency, out);
     auto const wire = protocol.on_wire(message.bytes);
-    for (auto const bundle : hops) {
-        instance.bundle_bytes[domain_->map().local(bundle)] += wire;
-        instance.bundle_payload[domain_->map().local(bundle)] += message.bytes;
-    }
+    for (auto const bundle : hops) instance.bundles.add(domain_->map().local(bundle), wire, message.bytes);
     if (free_transfers_.empty()) {
         free_transfers_.push_back(static_cast<std::uint32_t>(transfers_.size()));
         transfers_.emplace_back();
@@ -308,14 +303,14 @@ CollectiveRow CollectiveDomain::row_of(Instance& instance) {
     auto const bundles = domain_->map().bundles(domain_->domain());
     Time ports;
     auto bound_by = no_bundle_binds;
-    for (std::uint32_t b = 0; b < bundles.size(); ++b) {
-        auto const bytes = instance.bundle_bytes[b];
-        if (bytes == 0) continue;
-        domain_->count_bundle(b, bytes, instance.bundle_payload[b]);
-        auto const needed = transfer_time(bytes, domain_->fabric().bundles()[bundles[b].index()].capacity);
-        if (needed <= ports) continue;
+    for (auto const& [local, wire, payload] : instance.bundles.entries()) {
+        if (wire == 0) continue;
+        domain_->count_bundle(local, wire, payload);
+        auto const needed = transfer_time(wire, domain_->fabric().bundles()[bundles[local].index()].capacity);
+        // Of bundles that need as long, the first: entries come in no order.
+        if (needed < ports || (needed == ports && bound_by <= bundles[local].value())) continue;
         ports = needed;
-        bound_by = bundles[b].value();
+        bound_by = bundles[local].value();
     }
     auto const latency = instance.least_latency < Time::infinity() ? instance.least_latency : Time{};
     if (ports < latency) bound_by = no_bundle_binds;

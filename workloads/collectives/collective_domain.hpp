@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/records.hpp"
+#include "netmodels/exchange/bundle_tally.hpp"
 #include "netmodels/exchange/collective_events.hpp"
 #include "netmodels/exchange/domain_lp.hpp"
 #include "netmodels/exchange/message_timing.hpp"
@@ -65,14 +66,14 @@ class CollectiveDomain final : public DomainProtocol {
         Time least_latency = Time::infinity();  // of its transfers here
         std::int64_t payload_bytes = 0;         // here
         std::vector<Member> members;
-        std::vector<Lane> lanes;                                 // [member][lane]
-        std::map<std::uint64_t, Early> early;                    // by (member, lane, step)
-        std::map<std::uint64_t, Time> passed;                    // when a step was over, for the lane that follows
-        std::vector<std::int64_t> bundle_bytes, bundle_payload;  // per local bundle
+        std::vector<Lane> lanes;               // [member][lane]
+        std::map<std::uint64_t, Early> early;  // by (member, lane, step)
+        std::map<std::uint64_t, Time> passed;  // when a step was over, for the lane that follows
+        BundleTally bundles;                   // of the domain
         CollectiveCourse const* course = nullptr;
         void state(StateStream& stream) {
             stream(collective, open, joined, told, first_start, last_start, last_end, least_latency, payload_bytes,
-                   members, lanes, early, passed, bundle_bytes, bundle_payload);
+                   members, lanes, early, passed, bundles);
         }
     };
     // A message: from where to where, and for which step.

@@ -13,6 +13,7 @@ namespace orrery {
 namespace {
 
 constexpr std::string_view nccl_prefix = "nccl:";
+constexpr std::int64_t in_switch_chunks = 8, least_chunk = 65'536;
 
 // The bytes of the group's members, by the numbers of the plan's.
 class ArrangedPairs final : public PairBytes {
@@ -58,7 +59,10 @@ Choice choose(Fabric const& fabric, CollectiveWish const& wish, CollectiveShape 
         if (shape.members == 1) return {"ring", wish.protocol, "one member"};
         auto const nodes = shape.levels.empty() ? 1 : static_cast<std::uint32_t>(shape.levels.front().size());
         auto const taken = nccl_choice(hardware, {shape.op, shape.members, nodes, shape.bytes});
-        return {taken.algorithm, wish.protocol.empty() ? name_of(taken.protocol) : wish.protocol,
+        // NVLS works on many chunks: while one comes down, the next one goes up.
+        bool const overlaps = taken.algorithm == "in_switch" && shape.bytes >= in_switch_chunks * least_chunk;
+        return {overlaps ? fmt::format("in_switch*{}", in_switch_chunks) : taken.algorithm,
+                wish.protocol.empty() ? name_of(taken.protocol) : wish.protocol,
                 fmt::format("NCCL's tuner for {}", hardware.name)};
     }
     if (!wish.algorithm.empty() && wish.algorithm != "auto") return {wish.algorithm, wish.protocol, "named"};

@@ -163,7 +163,9 @@ void ScheduleRank::begin_collective(std::uint32_t number, Time now, Outbox& out)
     auto const carriers = world_->collectives->carriers_of(collective);
     if (carriers.empty()) return end(number, now, {});
     auto const members = world_->schedule->group(world_->schedule->collective(collective).group);
-    auto const member = static_cast<std::uint64_t>(std::find(members.begin(), members.end(), rank_) - members.begin());
+    auto at = std::lower_bound(members.begin(), members.end(), rank_);  // most groups are in order
+    if (at == members.end() || *at != rank_) at = std::find(members.begin(), members.end(), rank_);
+    auto const member = static_cast<std::uint64_t>(at - members.begin());
     for (auto const carrier : carriers)
         out.send(carrier, now + world_->timing.post, collective_join,
                  {collective, member, static_cast<std::uint64_t>(now.ps()), number, 0});
