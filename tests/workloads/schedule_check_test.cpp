@@ -49,7 +49,7 @@ TEST(ScheduleCheck, ShowsTheShortestCircle) {
     schedule.programs = {
         program(std::vector<ScheduleTask>(6, compute()), {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {3, 4}, {4, 5}, {5, 4}})};
     EXPECT_THAT(problems_of(schedule),
-                ElementsAre(HasSubstr("in a circle of 2: task 5 of rank 0 <- task 4 of rank 0 <- task 5 of rank 0")));
+                ElementsAre(HasSubstr("in a circle of 2: task 4 of rank 0 -> task 5 of rank 0 -> task 4 of rank 0")));
     schedule.programs = {program({compute(), compute()}, {{0, 1}, {1, 1}})};
     EXPECT_THAT(problems_of(schedule), ElementsAre(HasSubstr("in a circle of 1: task 1 of rank 0")));
 }
