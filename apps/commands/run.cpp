@@ -40,6 +40,9 @@ void prepare_directory(fs::path const& out, RunArguments const& arguments) {
 ExitCode run_command(World const& world, RunArguments const& arguments) {
     watch_signals();
     Job const job(load_scenario(arguments.input.scenario, arguments.input.sets));
+    // What a file of another tool became is known before anything is simulated.
+    if (world.root() && !arguments.quiet && job.scenario().workload().kind() == "schedule")
+        for (auto const& text : job.warnings()) fmt::print("{}\n", text);
     Leg leg;
     leg.run = arguments.out.empty() ? fs::path{arguments.input.scenario.stem().string() + ".out"} : arguments.out;
     leg.prepare = [&] {

@@ -84,6 +84,9 @@ void Job::build_workload(std::vector<std::string>& problems) {
         workload_ = std::make_unique<ScheduleWorkload>(loaded_, *fabric_, problems);
     else
         workload_ = std::make_unique<MoeStep>(loaded_, *fabric_, problems);
+    if (!problems.empty()) return;
+    auto const said = workload_->warnings();
+    warnings_.insert(warnings_.end(), said.begin(), said.end());
 }
 
 MoeStep const& Job::moe_step() const {
