@@ -20,7 +20,8 @@ void RunSink::add(CollectiveRow const& row) {
 }
 
 void RunSink::state(StateStream& stream) {
-    ORRERY_ENSURE(bins_.empty() && packet_bins_.empty() && pairs_.empty(), "rows are on their way at the moment of a checkpoint");
+    ORRERY_ENSURE(bins_.empty() && packet_bins_.empty() && pairs_.empty(),
+                  "rows are on their way at the moment of a checkpoint");
     if (!stream.restoring()) return stream(statistics_, operations_, bounds_);
     auto const statistics = stream.value(OperationStatistics{});
     statistics_.merge(statistics);

@@ -5,8 +5,8 @@
 
 namespace orrery {
 
-// With the shift s, an arrival that is known a ahead, and an answer of h hops (two when it passes through another domain):
-//   lookahead <= send_overhead + s   and   h * lookahead <= a + receive_overhead - s.
+// With the shift s, an arrival that is known a ahead, and an answer of h hops (two when it passes through another
+// domain):  lookahead <= send_overhead + s   and   h * lookahead <= a + receive_overhead - s.
 MessageTiming MessageTiming::make(Wish const& wish) {
     auto const hops = wish.many_domains ? 2 : 1;
     auto const room = wish.known_ahead + wish.receive_overhead;
