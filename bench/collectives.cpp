@@ -23,7 +23,7 @@ struct Case {
     int ranks;
     double cpu_bar_s, memory_bar_mb;  // zero: none
     double simulated_us;              // by its closed form; zero: it has none
-    double tolerance;
+    double tolerance;                 // the table has three digits behind the point
 };
 
 // 16 MiB in n blocks over a port of 50 GB/s, and 2 us from leaf to leaf.
@@ -39,11 +39,11 @@ constexpr double direct_us(int n) {
 
 // The bars of 1,024 ranks hold on a machine of 2024 with nothing else to do.
 constexpr std::array cases = {
-    Case{"all-reduce", "ring", "flow", 1024, 1, 200, ring_us(1024), 1e-6},
+    Case{"all-reduce", "ring", "flow", 1024, 1, 200, ring_us(1024), 2e-6},
     Case{"all-to-all", "pairwise", "flow", 1024, 1, 0, 0, 0},
-    Case{"all-to-all", "direct", "flow", 1024, 1, 0, direct_us(1024), 1e-6},
-    Case{"all-reduce", "ring", "analytic", 1024, 0, 0, ring_us(1024), 1e-6},
-    Case{"all-to-all", "direct", "analytic", 1024, 0, 0, direct_us(1024), 1e-6},
+    Case{"all-to-all", "direct", "flow", 1024, 1, 0, direct_us(1024), 2e-6},
+    Case{"all-reduce", "ring", "analytic", 1024, 0, 0, ring_us(1024), 2e-6},
+    Case{"all-to-all", "direct", "analytic", 1024, 0, 0, direct_us(1024), 2e-6},
     Case{"all-reduce", "halving_doubling", "flow", 1024, 0, 0, 0, 0},
     Case{"all-reduce", "ring", "packet", 128, 3, 0, 0, 0},
 };

@@ -6,6 +6,7 @@
 #include "io/timeline/atomic_file.hpp"
 #include "proto/perfetto_trace.pb.h"
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <set>
@@ -19,6 +20,7 @@ constexpr std::uint32_t sequence = 1;
 constexpr std::uint32_t names_begin = 1, names_needed = 2;  // TracePacket.SequenceFlags
 enum Argument : std::uint64_t { layer = 1, microbatch, duration_ps, wait_ps, exposed_ps };
 enum class Stream : std::uint8_t { compute, communication };
+constexpr std::uint64_t most_lanes = 64;  // of a stream; what is more at once shares the last one
 
 class TraceFile {
   public:
@@ -46,7 +48,7 @@ class TraceFile {
 class PerfettoWriter {
   public:
     PerfettoWriter(RunFile const& run, TraceSlice const& slice, TraceFile& file)
-        : run_(run), slice_(slice), file_(file), exchanges_(run.communicating_kinds()) {}
+        : run_(run), slice_(slice), file_(file), communicates_(run.communicating_kinds()) {}
 
     Exported write() {
         write_names();
@@ -62,10 +64,10 @@ class PerfettoWriter {
         return packet;
     }
     static std::uint64_t ns(std::int64_t ps) { return static_cast<std::uint64_t>(ps) / 1000; }
-    // Tracks: ranks from 1, their streams and the links behind them; all far from each other.
-    static std::uint64_t rank_track(std::uint32_t rank) { return 1 + 4 * std::uint64_t{rank}; }
-    static std::uint64_t stream_track(std::uint32_t rank, Stream s) {
-        return rank_track(rank) + 1 + (s == Stream::communication ? 1 : 0);
+    // Tracks of a rank: its own, then the lanes of its streams; the links stand far behind all ranks.
+    static std::uint64_t rank_track(std::uint32_t rank) { return 1 + (1 + 2 * most_lanes) * std::uint64_t{rank}; }
+    static std::uint64_t lane_track(std::uint32_t rank, Stream stream, std::size_t lane) {
+        return rank_track(rank) + 1 + (stream == Stream::communication ? most_lanes : 0) + lane;
     }
     static constexpr std::uint64_t links_track = std::uint64_t{1} << 40;
     static std::uint64_t link_track(std::uint32_t row) { return links_track + 1 + row; }
@@ -99,11 +101,23 @@ class PerfettoWriter {
         file_.write(describing);
     }
 
-    void describe_rank(std::uint32_t rank) {
-        if (!described_.insert(rank).second) return;
-        describe(rank_track(rank), 0, fmt::format("rank {}: {}", rank, run_.fabric().rank_name(RankId{rank})));
-        describe(stream_track(rank, Stream::compute), rank_track(rank), "compute");
-        describe(stream_track(rank, Stream::communication), rank_track(rank), "communication");
+    // Slices of one track must not overlap, and a stream may do several things at once: the first lane that is free
+    // takes an operation. They come in the order of their ends, so a lane's last end is its latest.
+    std::uint64_t track_of(TraceOperation const& o) {
+        auto const stream = communicates_[o.kind] ? Stream::communication : Stream::compute;
+        if (described_.insert(o.rank).second)
+            describe(rank_track(o.rank), 0,
+                     fmt::format("rank {}: {}", o.rank, run_.fabric().rank_name(RankId{o.rank})));
+        auto& ends = lanes_[{o.rank, stream}];
+        auto const free = std::ranges::find_if(ends, [&](auto end) { return end <= o.start_ps; });
+        auto const lane = std::min<std::size_t>(static_cast<std::size_t>(free - ends.begin()), most_lanes - 1);
+        auto const track = lane_track(o.rank, stream, lane);
+        if (lane == ends.size()) {
+            ends.push_back(0);
+            describe(track, rank_track(o.rank), stream == Stream::compute ? "compute" : "communication");
+        }
+        ends[lane] = o.end_ps;
+        return track;
     }
 
     pp::TracePacket event(std::uint64_t track, pp::TrackEvent::Type type, std::int64_t ps) const {
@@ -116,8 +130,7 @@ class PerfettoWriter {
     }
 
     void write(TraceOperation const& o) {
-        describe_rank(o.rank);
-        auto const track = stream_track(o.rank, exchanges_[o.kind] ? Stream::communication : Stream::compute);
+        auto const track = track_of(o);
         auto begin = event(track, pp::TrackEvent::TYPE_SLICE_BEGIN, o.start_ps);
         begin.mutable_track_event()->set_name_iid(std::uint64_t{o.kind} + 1);
         auto const argument = [&](Argument name, std::int64_t value) {
@@ -128,7 +141,7 @@ class PerfettoWriter {
         argument(layer, o.layer);
         argument(microbatch, o.microbatch);
         argument(duration_ps, o.end_ps - o.start_ps);
-        if (exchanges_[o.kind]) {
+        if (communicates_[o.kind]) {
             argument(wait_ps, o.wait_ps);
             argument(exposed_ps, o.exposed_ps);
         }
@@ -165,7 +178,8 @@ class PerfettoWriter {
     RunFile const& run_;
     TraceSlice const& slice_;
     TraceFile& file_;
-    std::vector<bool> exchanges_;
+    std::vector<bool> communicates_;
+    std::map<std::pair<std::uint32_t, Stream>, std::vector<std::int64_t>> lanes_;  // by their last end
     std::set<std::uint32_t> described_;
     Exported exported_;
 };

@@ -24,7 +24,7 @@ std::vector<std::uint32_t> LinkPeaks::hottest(LinkColumns const& links) const {
     std::vector<std::uint32_t> rows;
     for (std::uint32_t row = 0; row < links.size(); ++row)
         if (links.wire_bytes[row] > 0) rows.push_back(row);
-    auto const step = [&](std::uint32_t row) { return static_cast<int>(std::min(share[row], 1.0) * 20); };
+    auto const step = [&](std::uint32_t row) { return static_cast<int>(std::min(share[row], 0.95) * 20); };
     std::ranges::sort(rows, [&](std::uint32_t a, std::uint32_t b) {
         return std::tuple(step(b), links.utilisation[b], a) < std::tuple(step(a), links.utilisation[a], b);
     });

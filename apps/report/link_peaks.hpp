@@ -16,8 +16,8 @@ struct LinkPeaks {
     std::vector<std::uint32_t> when;  // that bin
 
     LinkPeaks(RunFile const& run, LinkColumns const& links);
-    // Rows with traffic, those with the highest peak first, in steps of 5 %: among links that are full at some time the
-    // order is that of their mean, then of their row.
+    // Rows with traffic, those with the highest peak first, in steps of 5 % up to 95 %: among links that are full at
+    // some time the order is that of their mean, then of their row.
     std::vector<std::uint32_t> hottest(LinkColumns const& links) const;
 };
 

@@ -42,8 +42,7 @@ std::vector<std::uint32_t> domain_of_blocks(Fabric const& fabric, std::vector<st
 std::map<Ends, Edge> edges_of(Fabric const& fabric, CollapsedFabric const& drawn, LinkColumns const& links,
                               LinkPeaks const& peaks) {
     std::map<Ends, Edge> edges;
-    for (std::uint32_t row = 0; row < links.size(); ++row) {
-        if (links.wire_bytes[row] == 0) continue;
+    for (auto const row : peaks.hottest(links)) {  // the first one of an edge is its hottest
         auto const& bundle = fabric.bundles()[links.id[row]];
         std::map<Ends, std::int64_t> members;
         for (auto const member : fabric.members().subspan(bundle.first_member, bundle.member_count)) {
@@ -53,7 +52,7 @@ std::map<Ends, Edge> edges_of(Fabric const& fabric, CollapsedFabric const& drawn
         for (auto const& [ends, count] : members) {
             auto& edge = edges[ends];
             auto const share = std::max(peaks.share[row], links.utilisation[row]);
-            if (edge.bundles++ == 0 || share > edge.peak) edge.row = row;
+            if (edge.bundles++ == 0) edge.row = row;
             edge.peak = std::max(edge.peak, share);
             edge.mean = std::max(edge.mean, links.utilisation[row]);
             edge.bytes += links.wire_bytes[row] * count / bundle.member_count;

@@ -30,7 +30,7 @@ FlowEngine::FlowEngine(Fabric const& fabric, DomainMap const& map, DomainId doma
 
 void FlowEngine::start(Time now, std::span<BundleId const> hops, std::uint32_t engine, Rate cap, std::uint32_t weight,
                        std::int64_t wire_bytes, std::uint64_t cookie) {
-    static_cast<void>(now);                                    // it moves no byte before settle()
+    static_cast<void>(now);                                  // it moves no byte before settle()
     std::array<std::uint32_t, RouteHops::size() + 1> links;  // an engine and the hops
     std::uint32_t count = 0;
     auto narrowest = Rate::unlimited();
@@ -64,9 +64,10 @@ void FlowEngine::take_offers(Time now) {
         folded_->unfold(now, kernel_);
         folded_.reset();
     } else if (folds_ == Folds::yes && !slow_start_.on() && offers_.flows.size() >= worth_folding &&
-               kernel_.active_flows() == 0) {
+               kernel_.active_flows() == 0 && lone_.empty()) {
         folded_ = FoldedFlows::make(offers_, kernel_, *this);
     }
+    if (!folded_ && folds_ == Folds::yes && !slow_start_.on() && timetable_.empty()) separate_lone_flows(now);
     auto const& begun = folded_ ? folded_->classes() : offers_;
     for (auto const& flow : begun.flows) {
         coalescer_.started(begun.links_of(flow), flow.weight, flow.bytes);
@@ -76,6 +77,40 @@ void FlowEngine::take_offers(Time now) {
         if (slow_start_.on()) slow_start_.began(now, number, flow.cookie, std::min(flow.cap, narrowest(flow)));
     }
     offers_.clear();
+}
+
+// Offers that meet nobody on their links stay out of the solver, and flows that were alone until now go into it.
+void FlowEngine::separate_lone_flows(Time now) {
+    // Flows that the solver got at this instant, from a fold, show no load yet: it takes all that begins with them.
+    bool const loads_are_known = !kernel_.needs_settle();
+    auto const meet = [this](std::uint32_t link) {
+        if (link >= offered_on_.size()) offered_on_.resize(link + 1, 0);
+        if (offered_on_[link]++ == 0) met_.push_back(link);
+    };
+    for (auto const& flow : offers_.flows)
+        for (auto const link : offers_.links_of(flow)) {
+            meet(link);
+            if (!lone_.on(link)) continue;
+            auto const given = lone_.give(link, now, kernel_);
+            coalescer_.started(given.links, 1, given.bytes);
+            for (auto const other : given.links) meet(other);
+        }
+    auto const alone = [&](OfferedFlows::Flow const& flow) {
+        if (!loads_are_known || flow.weight != 1 || flow.cap != Rate::unlimited() || narrowest(flow) == Rate{})
+            return false;
+        auto const links = offers_.links_of(flow);
+        return std::all_of(links.begin(), links.end(),
+                           [&](auto link) { return offered_on_[link] == 1 && kernel_.load(link) == 0; });
+    };
+    auto const is_alone = [&](OfferedFlows::Flow const& flow) {
+        if (!alone(flow)) return false;
+        lone_.start(now, offers_.links_of(flow), flow.bytes, flow.cookie, narrowest(flow));
+        return true;
+    };
+    auto& flows = offers_.flows;
+    flows.erase(std::remove_if(flows.begin(), flows.end(), is_alone), flows.end());
+    for (auto const link : met_) offered_on_[link] = 0;
+    met_.clear();
 }
 
 // Where a ramp may end: beyond the fastest link of its way a cap is of no use.
@@ -115,7 +150,7 @@ void FlowEngine::share(Time now) {
 }
 
 Time FlowEngine::next() const {
-    auto next = std::min({pending_settle_, solver().next_completion(), slow_start_.next()});
+    auto next = std::min({pending_settle_, solver().next_completion(), slow_start_.next(), lone_.next()});
     if (transfers_ > 0 && next_change_ < timetable_.size()) next = std::min(next, timetable_[next_change_].at);
     return next;
 }
@@ -127,9 +162,12 @@ void FlowEngine::advance(Time now, std::vector<TransferDone>& done) {
     } else {
         kernel_.complete_until(now, completions_);
     }
+    bool const solved = !completions_.empty();
+    lone_.complete_until(now, completions_);
+    if (solved) std::sort(completions_.begin(), completions_.end());
     transfers_ -= static_cast<std::int64_t>(completions_.size());
     for (auto const& completion : completions_) done.push_back({completion.cookie, completion.when});
-    if (!completions_.empty()) coalescer_.finished(completions_.front().when);
+    if (solved) coalescer_.finished(completions_.front().when);
     if (slow_start_.next() <= now) {
         slow_start_.advance(now, kernel_);
         links_changed_ = true;
@@ -143,7 +181,7 @@ std::vector<std::uint64_t> FlowEngine::starved() const {
 }
 
 TransferEngine::Figures FlowEngine::figures() const {
-    auto const now = kernel_.memory_bytes() + (folded_ ? folded_->memory_bytes() : 0) +
+    auto const now = kernel_.memory_bytes() + lone_.memory_bytes() + (folded_ ? folded_->memory_bytes() : 0) +
                      offers_.flows.capacity() * sizeof(OfferedFlows::Flow) + offers_.links.capacity() * 4;
     return {.shares = shares_,
             .longest_wait_ppm = coalescer_.longest_wait_ppm(),
@@ -157,8 +195,8 @@ void FlowEngine::state(StateStream& stream) {
         if (!folded_) folded_ = std::make_unique<FoldedFlows>(loads);
         stream(*folded_);
     }
-    stream(kernel_, meter_, coalescer_, slow_start_, next_change_, links_changed_, offers_, transfers_, most_transfers_,
-           shares_, pending_settle_);
+    stream(kernel_, meter_, coalescer_, slow_start_, next_change_, links_changed_, offers_, lone_, transfers_,
+           most_transfers_, shares_, pending_settle_);
 }
 
 void FlowEngine::load_changes(std::uint32_t link, Time now, std::int64_t load) {

@@ -6,6 +6,7 @@
 #include "netmodels/exchange/transfer_engine.hpp"
 #include "netmodels/flow/coalescer.hpp"
 #include "netmodels/flow/folded_flows.hpp"
+#include "netmodels/flow/lone_flows.hpp"
 #include "netmodels/flow/max_min_kernel.hpp"
 #include "netmodels/flow/slow_start.hpp"
 #include "netmodels/topology/fabric.hpp"
@@ -13,8 +14,8 @@
 namespace orrery {
 
 // Transfers that begin at one instant on idle links are folded where they are alike, and unfolded when others join
-// them; that changes no result. With an error of zero shares are made anew at every start and finish: exact. Otherwise
-// a little later (coalescer.hpp).
+// them; those that meet nobody on their links need no solver until they do. That changes no result. With an error of
+// zero shares are made anew at every start and finish: exact. Otherwise a little later (coalescer.hpp).
 class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserver {
   public:
     struct Settings {
@@ -36,12 +37,14 @@ class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserv
     std::vector<std::uint64_t> starved() const override;
     Figures figures() const override;
     void state(StateStream& stream) override;
-    // Whether transfers may be folded: on, unless a test compares with what they give one by one.
+    // Whether transfers may be folded, or kept out of the solver while they are alone: on, unless a test compares with
+    // what they give one by one.
     enum class Folds : std::uint8_t { yes, no };
     void allow_folding(Folds folds) { folds_ = folds; }
 
   private:
     void take_offers(Time now);
+    void separate_lone_flows(Time now);
     void follow_timetable(Time now);
     Rate narrowest(OfferedFlows::Flow const& flow) const;
     MaxMinKernel& solver() { return folded_ ? folded_->kernel() : kernel_; }
@@ -68,6 +71,9 @@ class FlowEngine final : public TransferEngine, private MaxMinKernel::LoadObserv
     Folds folds_ = Folds::yes;
     OfferedFlows offers_;  // since the last settle
     std::unique_ptr<FoldedFlows> folded_;
+    mutable LoneFlows lone_{*this};          // asked for its next end, it forgets what was given away
+    std::vector<std::uint32_t> offered_on_;  // per link: offers of this instant; scratch, zero in between
+    std::vector<std::uint32_t> met_;         // where it is not zero
     std::int64_t transfers_ = 0, most_transfers_ = 0, shares_ = 0;
     Time pending_settle_ = Time::infinity();
     std::vector<MaxMinKernel::Completion> completions_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run that goes on from a checkpoint ends as if it had never stopped: whatever saved it, whatever takes it up.
+#include "core/random.hpp"
 #include "tests/apps/checkpoint_testing.hpp"
 
 namespace orrery::testing {

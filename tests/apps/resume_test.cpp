@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program itself, stopped or killed and resumed: same digest, same file; damaged and foreign checkpoints by name.
+#include "core/random.hpp"
 #include "io/checkpoint/checkpoint.hpp"
 #include "io/timeline/compare.hpp"
 #include "tests/apps/checkpoint_testing.hpp"

@@ -60,6 +60,7 @@ TEST(Part, EveryFieldOfEveryRowComesBack) {
         part.add(LinkBinRow{1, 2, 1LL << 40});
         part.add(PairRow{1, 2, 3, 4});
         part.add(ExpertLoadRow{1, 2, 3, 4, -1, 6});
+        part.add(PacketBinRow{1, 2, 3, Time::from_ps(4), Time::from_ps(5), 6, 7, 8});
         part.close();
     }
     auto const file = hdf5::File::open(part_path(dir.path(), 0, 0), ReadMode::closed);
@@ -80,7 +81,8 @@ TEST(Part, EveryFieldOfEveryRowComesBack) {
                                                 1, 2, 3,         4, 5,  6, 7, 8, 0xffffffff, 10, 2, 11,  // collective
                                                 1, 2, 1LL << 40,                                         // link bin
                                                 1, 2, 3,         4,                                      // pair
-                                                1, 2, 3,         4, -1, 6};                              // expert load
+                                                1, 2, 3,         4, -1, 6,                               // expert load
+                                                1, 2, 3,         4, 5,  6, 7, 8};                        // packet bin
     EXPECT_EQ(found, expected);
     EXPECT_EQ(std::get<std::vector<std::string>>(file.open_group("operations").open_dataset("kind").attribute("names")),
               operation_kind_names());
@@ -231,8 +233,8 @@ TEST(Part, AFullDiskIsReportedWithPathAndReason) {
 
 TEST(Part, BuffersAreBounded) {
     // Twice the open chunks, three times the largest column of one, and 4 MiB of HDF5.
-    EXPECT_EQ(PartWriter::memory_bytes(Detail::full), (2 * (44 + 60 + 16 + 24 + 24) + 3 * 8) * 16'384 + 4'194'304);
-    EXPECT_EQ(PartWriter::memory_bytes(Detail::summary), (2 * (60 + 16) + 3 * 8) * 16'384 + 4'194'304);
+    EXPECT_EQ(PartWriter::memory_bytes(Detail::full), (2 * (44 + 60 + 16 + 24 + 24 + 48) + 3 * 8) * 16'384 + 4'194'304);
+    EXPECT_EQ(PartWriter::memory_bytes(Detail::summary), (2 * (60 + 16 + 48) + 3 * 8) * 16'384 + 4'194'304);
 }
 
 }  // namespace

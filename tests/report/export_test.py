@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Usage: export_test.py ORRERY. What `orrery export` writes, read back with nothing but the field numbers of Perfetto's
+"""Usage: export_test.py ORRERY SCENARIOS. What `orrery export` writes, read back with nothing but the field numbers of Perfetto's
 public schema and compared with the timeline."""
 import json
+import os
 import struct
 import sys
 from collections import defaultdict
@@ -65,6 +66,15 @@ def read_trace(path):
     return tracks, events
 
 
+def check_slices(tracks, events):
+    """One slice at a time on each track of a rank, in order."""
+    for track in {e[2] for e in events if e[1] in (1, 2)}:
+        on_track = [(ns, kind) for ns, kind, t, *_ in events if t == track and kind in (1, 2)]
+        expect([kind for _, kind in on_track] == [1, 2] * (len(on_track) // 2), "slices of", tracks[track], "overlap")
+        expect([ns for ns, _ in on_track] == sorted(ns for ns, _ in on_track), tracks[track], "goes back in time")
+        expect(tracks[tracks[track][1]][0].startswith("rank "), "the parent of", tracks[track], "is no rank")
+
+
 def main():
     runs = Runs(sys.argv[1])
     runs.run("r", "tiny.yaml", "output.link_bin=10us")
@@ -84,12 +94,7 @@ def main():
            "slices begin elsewhere than operations")
     ends = sorted(ns for ns, kind, *_ in events if kind == 2)
     expect(ends == sorted(int(op["end"][i]) // 1000 for i in wanted), "slices end elsewhere than operations")
-    for track in {e[2] for e in events if e[1] in (1, 2)}:
-        # One slice at a time on each stream of a rank, in order.
-        on_track = [(ns, kind) for ns, kind, t, *_ in events if t == track and kind in (1, 2)]
-        expect([kind for _, kind in on_track] == [1, 2] * (len(on_track) // 2), "slices of", tracks[track], "overlap")
-        expect([ns for ns, _ in on_track] == sorted(ns for ns, _ in on_track), tracks[track], "goes back in time")
-        expect(tracks[tracks[track][1]][0].startswith("rank "), "the parent of", tracks[track], "is no rank")
+    check_slices(tracks, events)
     counted = defaultdict(dict)
     for ns, kind, track, _, value in events:
         if kind == 4:
@@ -111,6 +116,14 @@ def main():
     with open(runs.at("half.json")) as file:
         count = sum(e["ph"] == "X" for e in json.load(file)["traceEvents"])
     expect(count == sum(op["start"] < half * 1_000_000), "--until keeps", count)
+    # Ranks that send and receive at once.
+    runs.run("jobs", os.path.join(sys.argv[2], "two_jobs.yaml"))
+    runs.orrery("export", "jobs", "--perfetto", "jobs.pftrace")
+    tracks, events = read_trace(runs.at("jobs.pftrace"))
+    check_slices(tracks, events)
+    names = [name for name, _ in tracks.values()]
+    expect(names.count("communication") > sum(name.startswith("rank ") for name in names), "nothing was done at once")
+
     runs.orrery("export", "r", code=2)
     runs.orrery("export", "r", "--chrome", "x.json", "--ranks", "9-3", code=2)
     runs.orrery("export", "nowhere", "--chrome", "x.json", code=2)

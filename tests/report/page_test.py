@@ -69,6 +69,9 @@ def check_page(browser, page, charts):
                 break
             time.sleep(0.1)
         expect(colours > 3 and inked > 0.005, chart, "has", colours, "colours on", inked, "of its pixels")
+    if "topology" in charts:
+        flag = browser.evaluate("orreryPage.charts.topology.getOption().series[0].data.at(-1).label.formatter")
+        expect("hot link" in str(flag), "the hot link is not named in the fabric:", flag)
     expect(browser.complaints() == [], browser.complaints())
     print(f"{os.path.basename(page)}: {os.path.getsize(page) / 1e6:.2f} MB, drawn in {min(drawn):.0f} ms")
 

@@ -161,6 +161,24 @@ def laws_case(runs):
     expect(goodput[0] > goodput[1] > goodput[2], "goodput:", goodput)
     delayed = [int(row["affected_ranks"]) for row in (none, recovers, for_ever)]
     expect(delayed[0] == 0 < delayed[1] <= delayed[2] <= 16, "delayed ranks:", delayed)
+    # A rank at half speed: the step takes at least its time, and no more than what it lost.
+    for name, last in (("even", "100us"), ("straggler", "200us")):
+        runs.write(name + ".yaml", f"""
+orrery_schedule: 1
+ranks: 8
+groups: {{all: 0-7}}
+collectives: {{sum: {{op: all-reduce, group: all, bytes: 1MiB, algorithm: ring}}}}
+programs:
+  - {{ranks: 0-6, tasks: [{{name: work, compute: 100us}}, {{collective: sum, after: work}}]}}
+  - {{ranks: 7, tasks: [{{name: work, compute: {last}}}, {{collective: sum, after: work}}]}}
+""")
+    runs.write("ranks.yaml", "fabric: {kind: single_switch, single_switch: {hosts: 8}}\n"
+               "workload: {kind: schedule, schedule: {file: even.yaml}}\n")
+    runs.write("speeds.yaml", "scenario: ranks.yaml\nfailures:\n  none: []\n"
+               "  one at half speed: [workload.schedule.file=straggler.yaml]\n")
+    runs.orrery("study", "speeds.yaml", "--out", "r")
+    even, slow = (float(row["p50_s"]) for row in table(runs, "r"))
+    expect(slow >= 200e-6 and abs(slow - even - 100e-6) < 1e-9, "with a straggler:", even, slow)
     # One of the 112 L2 chips of a super-node: sprayed traffic loses at most its share of the way it is on.
     runs.write("chip.yaml", "fabric: {kind: cloudmatrix384, cloudmatrix384: {nodes: 4}}\n"
                "workload: {model: tiny.json, batch_per_rank: 24, context: 1024, ep: 64, routing: {source: uniform}, experts: {redundant: 32}}\n")

@@ -35,8 +35,10 @@ function hotLink(answer) {
 }
 
 function partsChart(answer) {
+  const all = answer.shares.reduce((sum, part) => sum + part.seconds, 0);
   const box = card("parts", "Where the time goes", "One step of the mean rank. Blue computes, orange moves data while " +
-    "nothing else runs, red waits for peers.");
+    "nothing else runs, red waits for peers." +
+    (all > 1.001 * answer.step_s ? " Ranks do several things at once here, so that parts add up to more than the step." : ""));
   const colours = partColours(answer.shares);
   chart(box, "parts", 118, {
     grid: { left: 8, right: 20, top: 34, bottom: 24 },
@@ -44,7 +46,7 @@ function partsChart(answer) {
     tooltip: {
       formatter: (p) => `<b>${escape(p.seriesName)}</b><br>${seconds(p.value)}, ${percent(p.value / answer.step_s)}`,
     },
-    xAxis: { type: "value", max: answer.step_s, axisLabel: { formatter: seconds, hideOverlap: true } },
+    xAxis: { type: "value", max: Math.max(all, answer.step_s), axisLabel: { formatter: seconds, hideOverlap: true } },
     yAxis: { type: "category", data: [""], axisTick: { show: false }, axisLine: { show: false } },
     series: answer.shares.map((part, i) => ({
       name: part.name, type: "bar", stack: "step", data: [part.seconds], itemStyle: { color: colours[i] }, barWidth: 42,

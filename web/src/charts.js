@@ -42,10 +42,11 @@ export const waitColour = "#c2261c";
 export const idleColour = "#dde4ea";
 
 // One colour per kind of operation: blues compute, oranges move data.
-export function kindColours(kinds, communicates) {
+// Kinds that do not occur take none.
+export function kindColours(kinds, communicates, used) {
   let c = 0;
   let m = 0;
-  return kinds.map((_, k) => (communicates[k] ? moving[m++ % moving.length] : computing[c++ % computing.length]));
+  return kinds.map((_, k) => (!used.has(k) ? "" : communicates[k] ? moving[m++ % moving.length] : computing[c++ % computing.length]));
 }
 export function partColours(shares) {
   let c = 0;

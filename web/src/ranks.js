@@ -20,7 +20,7 @@ function bars(data, step) {
         all.map((p) => `${p.marker}${p.seriesName}: ${ps(p.value)} (${percent(p.value / step)})`).join("<br>"),
     },
     xAxis: { type: "category", data: data.bars.map(([first]) => first) },
-    yAxis: { type: "value", max: step, axisLabel: { formatter: ps, showMaxLabel: false } },
+    yAxis: { type: "value", max: Math.max(step, ...data.bars.map((b) => b[2] + b[3] + b[4])), axisLabel: { formatter: ps, showMaxLabel: false } },
     series: [
       part("computing", "#2f6db5", (b) => b[2]), part("moving data", "#e08a2c", (b) => b[3]),
       part("waiting", waitColour, (b) => b[4]), part("idle", idleColour, (b) => Math.max(0, step - b[2] - b[3] - b[4])),
@@ -33,8 +33,8 @@ function timeline(data, step) {
   const box = card("timeline", "What ranks did when", "Two lanes per rank: computing above, communicating below, so that " +
     "what lies above each other overlaps; red is waiting for peers. Drag below to zoom." +
     (cut ? ` The first ${count(data.per_line)} operations of each.` : ""));
-  const colours = kindColours(data.kinds, data.communicates);
   const used = new Set(data.operations.map((o) => o[1]));
+  const colours = kindColours(data.kinds, data.communicates, used);
   let only = "";
   let kind = "";
   const lane = (o) => 2 * o[0] + (data.communicates[o[1]] ? 1 : 0);

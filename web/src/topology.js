@@ -29,10 +29,16 @@ function placeOnRings(vertices, edges, tiers) {
   });
 }
 
+const tiersOf = (vertices) => [...new Set(vertices.map((v) => v.tier))].sort((a, b) => a - b);
+
+function onRings(vertices, edges) {
+  const top = tiersOf(vertices).at(-1);
+  return edges.some((e) => vertices[e.a].tier === top && vertices[e.b].tier === top);
+}
+
 function place(vertices, edges) {
-  const tiers = [...new Set(vertices.map((v) => v.tier))].sort((a, b) => a - b);
-  const flat = edges.some((e) => vertices[e.a].tier === tiers.at(-1) && vertices[e.b].tier === tiers.at(-1));
-  if (flat) return placeOnRings(vertices, edges, tiers);
+  const tiers = tiersOf(vertices);
+  if (onRings(vertices, edges)) return placeOnRings(vertices, edges, tiers);
   const rows = tiers.map((tier) => vertices.filter((v) => v.tier === tier));
   rows.forEach((row, t) => row.forEach((v, i) => {
     v.x = ((i + 0.5) * 1200) / row.length;
@@ -64,12 +70,13 @@ function joined(edges) {
 }
 
 export function topology(data, answer) {
-  const box = card("topology", "The fabric and its hot links", "Ranks below, switches above; alike ones are one circle. " +
-    "A line has the colour of the hottest link it stands for." +
-    (data.quiet ? ` ${count(data.quiet)} groups that carried nothing are not drawn.` : ""));
   const vertices = data.vertices.map((v, index) => ({ ...v, index }));
   const edges = joined(data.edges);
-  place(vertices, edges.filter((e) => e.a !== e.b));
+  const between = edges.filter((e) => e.a !== e.b);
+  const box = card("topology", "The fabric and its hot links", (onRings(vertices, between) ? "Switches on a ring, ranks outside it"
+    : "Ranks below, switches above") + "; alike ones are drawn as one. A line has the colour of the hottest link it stands for." +
+    (data.quiet ? ` ${count(data.quiet)} groups that carried nothing are not drawn.` : ""));
+  place(vertices, between);
   const inside = new Map(edges.filter((e) => e.a === e.b).map((e) => [e.a, e]));
   const hottest = edges.filter((e) => e.a !== e.b && e.ways.some((w) => w.name === answer.hot?.name))[0];
   const way = (w) => `${escape(vertices[w.from].name)} to ${escape(vertices[w.to].name)}: at most ${percent(w.peak)}, ` +
@@ -83,7 +90,6 @@ export function topology(data, answer) {
       (own ? "<br>inside: " + own.ways.map(way).join("<br>") : "");
   };
   const few = vertices.length <= 64;
-  const between = edges.filter((e) => e.a !== e.b);
   // Where nearly all are full at some time, the mean tells more; and colours reach up to the hottest.
   const full = between.filter((e) => e.peak > 0.8).length > between.length / 2;
   const scale = { peak: 1, mean: Math.max(1e-9, ...between.map((e) => e.mean)) };

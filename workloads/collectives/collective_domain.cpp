@@ -170,7 +170,7 @@ void CollectiveDomain::send(Begin const& begin, Send const& message, Time now, O
     auto const way = domain_->fabric().route(source, target);
     if (way.domain != domain_->domain()) return;
     auto const per_node = std::max(1U, domain_->fabric().ranks_per_block());
-    bool const near = source.value() / per_node == target.value() / per_node;
+    bool const near = course.plan().shape().levels.empty() || source.value() / per_node == target.value() / per_node;
     // A message that ends at a switch is answered from there within its step: the step takes a whole way.
     auto const latency = way.latency + (near ? protocol.near : protocol.far);
     Hop const hop{begin.slot, begin.member, message.peer, begin.lane, begin.step};
