@@ -60,14 +60,13 @@ TEST(ImportRuns, AGoalMessageTakesItsBytesAndLatency) {
 }
 
 TEST(ImportRuns, FlowsOfAnIncastShareThePort) {
-    ImportDirectory const directory(
-        "incast.cm",
-        "Nodes 4\nConnections 4\nTriggers 1\n0->3 id 1 start 0 size 1000000\n"
-        "1->3 id 2 start 0 size 1000000 send_done_trigger 1\n2->3 id 3 start 0 size 1000000\n"
-        "1->0 id 4 trigger 1 size 1000000\ntrigger id 1 oneshot\n",
-        4);
+    ImportDirectory const directory("incast.cm",
+                                    "Nodes 4\nConnections 3\nTriggers 1\n0->3 id 1 start 0 size 1000000\n"
+                                    "1->3 id 2 start 0 size 1000000 send_done_trigger 1\n"
+                                    "1->0 id 3 trigger 1 size 1000000\ntrigger id 1 oneshot\n",
+                                    4);
     Simulated const run(directory.scenario, {});
-    EXPECT_EQ(run.step(), 60_us + 1_us + 20_us + 1_us);  // 3 MB into one port, then 1 MB alone
+    EXPECT_EQ(run.step(), 40_us + 1_us + 20_us + 1_us);  // 2 MB into one port, then 1 MB alone
 }
 
 // Two jobs of other tools on one fabric, on ranks of their own.
