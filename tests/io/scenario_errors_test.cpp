@@ -95,9 +95,11 @@ TEST_F(ScenarioErrors, RequiredKeys) {
               "s.yaml: fabric.kind is missing (required) choose one of ascend950, cloudmatrix384, dimensions, "
               "dragonfly, dragonfly_plus, fat_tree, file, full_mesh, "
               "graph, hyperx, leaf_spine, mesh, rail_optimised, single_switch, torus\n"
-              "s.yaml: workload.model is missing (required) add workload.model: HF config.json of the model.");
+              "s.yaml: workload.model is missing (required when workload.kind is moe_step) add workload.model: HF "
+              "config.json of the model.");
     EXPECT_EQ(errors("fabric: {kind: single_switch}\nworkload:\n  ep: 8\n"),
-              "s.yaml:2:1: workload.model is missing (required) add workload.model: HF config.json of the model.");
+              "s.yaml:2:1: workload.model is missing (required when workload.kind is moe_step) add workload.model: HF "
+              "config.json of the model.");
     EXPECT_EQ(errors(valid_ + "  routing:\n    source: histogram\n"),
               "s.yaml:9:3: workload.routing.file is missing (required when workload.routing.source is histogram) add "
               "workload.routing.file: Expert loads per layer (JSON weight or CSV), or per-token top-k (SGLang JSONL).");

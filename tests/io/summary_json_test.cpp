@@ -131,7 +131,7 @@ TEST(SummaryJson, WhatMayDifferBetweenProcessCountsGoesToRun) {
                                         "waiting_s", "writing_s", "lookahead_s", "lookahead_reason", "lookahead_links",
                                         "events_per_window", "advice"}));
     EXPECT_EQ(std::get<std::string>(manifest.run[5].value), "1.5 0.5");
-    EXPECT_EQ(manifest.summary.size(), 12U);
+    EXPECT_EQ(manifest.summary.size(), 13U);
 }
 
 }  // namespace
