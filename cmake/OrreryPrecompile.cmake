@@ -10,6 +10,7 @@ function(orrery_precompile target)
     if(ORRERY_PRECOMPILE)
         target_precompile_headers(${target} PRIVATE ${ORRERY_COMMON_HEADERS} ${ARGN})
         # GCC 12 takes std::string's own copies for overruns once its header comes precompiled.
-        target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict>)
+        target_compile_options(${target} PRIVATE
+            "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>")
     endif()
 endfunction()
