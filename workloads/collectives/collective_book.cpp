@@ -39,6 +39,10 @@ void CollectiveBook::close(std::uint32_t collective) {
     if (--at->second.users == 0) open_.erase(at);
 }
 
+bool CollectiveBook::carries(CollectiveCourse const& course, DomainId domain) const {
+    return std::binary_search(course.carriers.begin(), course.carriers.end(), setup_.domain_lps[domain.index()]);
+}
+
 std::span<LpId const> CollectiveBook::carriers(std::uint32_t group) {
     auto const [at, fresh] = carriers_.try_emplace(group);
     if (!fresh) return at->second;

@@ -61,6 +61,8 @@ class CollectiveBook {
     std::span<LpId const> carriers_of(std::uint32_t collective) {
         return carriers(setup_.source->group_of(collective));
     }
+    // Is that domain one of those of the collective's group?
+    bool carries(CollectiveCourse const& course, DomainId domain) const;
 
   private:
     struct Open {

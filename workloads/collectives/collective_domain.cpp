@@ -168,7 +168,11 @@ void CollectiveDomain::send(Begin const& begin, Send const& message, Time now, O
     auto const& protocol = course.planned.protocol;
     auto const source = course.ranks[begin.member], target = course.ranks[message.peer];
     auto const way = domain_->fabric().route(source, target);
-    if (way.domain != domain_->domain()) return;
+    if (way.domain != domain_->domain()) {
+        ORRERY_ENSURE(book_->carries(course, way.domain), "nobody carries what rank {} sends to rank {}",
+                      source.value(), target.value());
+        return;
+    }
     auto const per_node = std::max(1U, domain_->fabric().ranks_per_block());
     bool const near = course.plan().shape().levels.empty() || source.value() / per_node == target.value() / per_node;
     // A message that ends at a switch is answered from there within its step: the step takes a whole way.
