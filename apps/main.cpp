@@ -123,7 +123,10 @@ void add_import(CLI::App& app, Arguments& a) {
 void add_collective(CLI::App& app, CollectiveArguments& a) {
     auto* command = app.add_subcommand(
         "collective", "Time one collective over a range of sizes; prints size, time, algbw, busbw, bound, bottleneck");
-    command->add_option("--fabric", a.fabric, "A kind (single_switch), {kind: ...} as YAML, or a scenario file")
+    command
+        ->add_option("--fabric", a.fabric,
+                     "A kind (single_switch), {kind: ...} as YAML, or a scenario file, whose values hold where no "
+                     "option is given")
         ->required();
     command->add_option("--op", a.op, "all-reduce, reduce-scatter, all-gather, all-to-all, broadcast, ...");
     command->add_option("--sizes", a.sizes,

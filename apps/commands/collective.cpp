@@ -4,6 +4,7 @@
 #include "apps/run/job.hpp"
 #include "apps/run/schedule_workload.hpp"
 #include "apps/run/simulation.hpp"
+#include "io/scenario/problems.hpp"
 #include "workloads/collectives/shape.hpp"
 
 #include <fmt/format.h>
@@ -30,42 +31,100 @@ class CollectiveRows final : public TimelineSink {
     std::vector<CollectiveRow> rows;  // one per domain
 };
 
-// A scenario of nothing but a fabric, gone with the object.
-class FabricOnly {
+// A scenario that says nothing of the fabric, gone with the object.
+class NoFabric {
   public:
-    explicit FabricOnly(std::string const& fabric) {
+    NoFabric() {
         auto pattern = (fs::temp_directory_path() / "orrery-collective-XXXXXX").string();
         ORRERY_VALIDATE(::mkdtemp(pattern.data()) != nullptr, "{} (no directory can be made there) set TMPDIR",
                         fs::temp_directory_path().string());
         directory_ = pattern;
-        auto const text = fabric.starts_with("{") ? fabric : fmt::format("{{kind: {}}}", fabric);
-        std::ofstream(path()) << "fabric: " << text << "\nworkload: {kind: collective}\n";
+        std::ofstream(path()) << "workload: {kind: collective}\n";
     }
-    ~FabricOnly() {
+    ~NoFabric() {
         std::error_code ignored;
         fs::remove_all(directory_, ignored);
     }
-    FabricOnly(FabricOnly const&) = delete;
-    FabricOnly& operator=(FabricOnly const&) = delete;
+    NoFabric(NoFabric const&) = delete;
+    NoFabric& operator=(NoFabric const&) = delete;
     fs::path path() const { return directory_ / "fabric.yaml"; }
 
   private:
     fs::path directory_;
 };
 
+std::string replaced(std::string text, std::string const& old, std::string const& by) {
+    for (auto at = text.find(old); at != std::string::npos; at = text.find(old, at + by.size()))
+        text.replace(at, old.size(), by);
+    return text;
+}
+
+// A fabric of the command line is a --set, as paths in those are looked for from the current directory; but the user
+// wrote --fabric, and no file.
+LoadedScenario load_fabric(std::string const& fabric, std::vector<std::string> sets) {
+    NoFabric const scenario;
+    std::string const path = fabric.starts_with("{") ? "fabric=" : "fabric.kind=";
+    sets.insert(sets.begin(), path + fabric);
+    auto const as_typed = [&](std::string const& text) {
+        auto const set = replaced(text, "--set " + loader::shown(path + fabric), "--fabric " + loader::shown(fabric));
+        return replaced(set, scenario.path().string(), "--fabric");
+    };
+    try {
+        auto loaded = load_scenario(scenario.path(), sets);
+        for (auto& [key, place] : loaded.origin) place = as_typed(place);
+        loaded.directory = fs::current_path();
+        return loaded;
+    } catch (InputError const& error) {
+        throw InputError(as_typed(error.what()));
+    }
+}
+
+bool is_file(std::string const& fabric) {
+    if (fabric.starts_with("{")) return false;
+    // What looks like a file and is not there is for the loader to refuse.
+    return fabric.find('/') != std::string::npos || fabric.ends_with(".yaml") || fabric.ends_with(".yml") ||
+           fs::is_regular_file(fabric);
+}
+
 LoadedScenario load(CollectiveArguments const& arguments, std::int64_t bytes) {
-    std::vector<std::string> sets = {"workload.kind=collective",
-                                     "network.model=" + arguments.model,
-                                     "workload.collective.op=" + arguments.op,
-                                     fmt::format("workload.collective.bytes={}B", bytes),
-                                     fmt::format("workload.collective.ranks={}", arguments.ranks),
-                                     fmt::format("workload.collective.root={}", arguments.root),
-                                     "workload.collective.algorithm=" + arguments.algorithm,
-                                     "workload.collective.protocol=" + arguments.protocol};
+    std::vector<std::string> own = {"workload.kind=collective", fmt::format("workload.collective.bytes={}B", bytes),
+                                    "workload.collective.repeat=1"};
+    auto const give = [&](char const* path, auto const& value) {
+        if (value) own.push_back(fmt::format("{}={}", path, *value));
+    };
+    give("network.model", arguments.model);
+    give("workload.collective.op", arguments.op);
+    give("workload.collective.ranks", arguments.ranks);
+    give("workload.collective.root", arguments.root);
+    give("workload.collective.algorithm", arguments.algorithm);
+    give("workload.collective.protocol", arguments.protocol);
+    auto sets = own;
+    // Nobody reads the bins of links here, and a long collective has very many.
+    sets.emplace_back("output.link_bin=1000s");
     sets.insert(sets.end(), arguments.sets.begin(), arguments.sets.end());
-    if (fs::exists(arguments.fabric)) return load_scenario(arguments.fabric, sets);
-    FabricOnly const scenario(arguments.fabric);
-    return load_scenario(scenario.path(), sets);
+    auto loaded =
+        is_file(arguments.fabric) ? load_scenario(arguments.fabric, sets) : load_fabric(arguments.fabric, sets);
+    for (auto const& set : own) {
+        auto const path = set.substr(0, set.find('='));
+        auto const& origin = loaded.origin.at(path);
+        ORRERY_VALIDATE(origin == "--set " + loader::shown(set),
+                        "{}: {} (the command or one of its options sets it: sizes are those of --sizes) leave this out",
+                        origin, path);
+    }
+    return loaded;
+}
+
+std::string const& op_of(LoadedScenario const& loaded) {
+    return loaded.scenario.workload().collective().op();
+}
+
+bool has_no_bytes(std::string const& op) {
+    return collective_op_of(op) == CollectiveOp::barrier;
+}
+
+std::vector<std::int64_t> sizes_of(CollectiveArguments const& arguments) {
+    auto const sizes = parse_sizes(arguments.sizes);
+    return has_no_bytes(op_of(load(arguments, 0))) ? std::vector<std::int64_t>{0} : sizes;
 }
 
 void fill_bound(CollectiveLine& line, std::vector<CollectiveRow> const& rows, Fabric const& fabric) {
@@ -102,7 +161,7 @@ CollectiveLine measure(CollectiveArguments const& arguments, std::int64_t bytes)
     ORRERY_ENSURE(line.time >= line.bound, "{} B take {} and no schedule could take less than {}", bytes,
                   to_string(line.time), to_string(line.bound));
     if (line.time > Time{}) line.algorithm_gb_per_s = static_cast<double>(bytes) / line.time.seconds() / 1e9;
-    line.bus_gb_per_s = line.algorithm_gb_per_s * bus_factor(arguments.op, job.ranks());
+    line.bus_gb_per_s = line.algorithm_gb_per_s * bus_factor(op_of(job.loaded()), job.ranks());
     return line;
 }
 
@@ -111,10 +170,11 @@ void print_head(CollectiveArguments const& arguments, std::int64_t bytes) {
     Job const job(load(arguments, bytes));
     auto const& workload = dynamic_cast<ScheduleWorkload const&>(job.workload());
     auto const planned = workload.planner().plan(workload.wish(0), workload.placement());
-    fmt::print("# {} of {} ranks on {}, {} model\n", name_of(collective_op_of(arguments.op)), job.ranks(),
+    fmt::print("# {} of {} ranks on {}, {} model\n", name_of(collective_op_of(op_of(job.loaded()))), job.ranks(),
                job.fabric().kind(), job.network_text());
     fmt::print("# {} at {}: {}\n# {}\n", planned.algorithm, bytes_text(bytes), planned.reason,
                planned.plan->closed_form().text);
+    if (has_no_bytes(op_of(job.loaded()))) fmt::print("# a barrier has no bytes: sizes have no effect\n");
     for (auto const& ignored : job.loaded().ignored) fmt::print("# {}\n", ignored);
     fmt::print("#{:>13} {:>12} {:>12} {:>9} {:>9} {:>12} {:>6}  {:<26} {}\n", "size", "count", "time", "algbw", "busbw",
                "bound", "of it", "bottleneck", "algorithm");
@@ -148,13 +208,13 @@ double bus_factor(std::string const& op, std::uint32_t members) {
 
 std::vector<CollectiveLine> measure_collective(CollectiveArguments const& arguments) {
     std::vector<CollectiveLine> lines;
-    for (auto const bytes : parse_sizes(arguments.sizes)) lines.push_back(measure(arguments, bytes));
+    for (auto const bytes : sizes_of(arguments)) lines.push_back(measure(arguments, bytes));
     return lines;
 }
 
 ExitCode collective_command(World const& world, CollectiveArguments const& arguments) {
     if (!world.root()) return ExitCode::complete;
-    auto const sizes = parse_sizes(arguments.sizes);
+    auto const sizes = sizes_of(arguments);
     print_head(arguments, sizes.back());
     for (auto const bytes : sizes) print(measure(arguments, bytes));
     return ExitCode::complete;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,9 +67,11 @@ struct ImportArguments {
 ExitCode import_command(World const& world, ImportArguments const& arguments);
 struct CollectiveArguments {
     std::string fabric;  // a kind, {kind: ...} as YAML, or a scenario file
-    std::string op = "all-reduce", sizes = "8:1GiB:x2";
-    std::uint32_t ranks = 0, root = 0;  // 0 ranks: all of the fabric
-    std::string algorithm = "auto", protocol = "auto", model = "flow";
+    // What is not given is as the scenario has it.
+    std::optional<std::string> op;
+    std::string sizes = "8:1GiB:x2";
+    std::optional<std::uint32_t> ranks, root;
+    std::optional<std::string> algorithm, protocol, model;
     std::int64_t element_bytes = 2;  // for the column of counts
     std::vector<std::string> sets;
 };

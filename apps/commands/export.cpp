@@ -16,6 +16,13 @@ ExitCode export_command(ExportArguments const& arguments) {
     ORRERY_VALIDATE(run.rows(TableId::operations) > 0,
                     "{} has no operations (output.detail is {}) run it with output.detail=layers", run.path().string(),
                     run.detail());
+    require_other_file(arguments.perfetto, run.path(), "--perfetto");
+    require_other_file(arguments.chrome, run.path(), "--chrome");
+    ORRERY_VALIDATE(arguments.perfetto != arguments.chrome, "--chrome {} (the file of --perfetto) name another one",
+                    arguments.chrome.string());
+    ORRERY_VALIDATE(slice.first_rank < run.fabric().rank_count(),
+                    "--ranks {} (the fabric has {} ranks, from 0) name existing ones", arguments.ranks,
+                    run.fabric().rank_count());
     auto const say = [](std::filesystem::path const& path, Exported const& exported) {
         fmt::print("{}: {} operations, {} link samples\n", path.string(), exported.operations, exported.counters);
     };

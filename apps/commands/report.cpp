@@ -12,6 +12,7 @@ namespace orrery {
 ExitCode report_command(ReportArguments const& arguments) {
     require_page_bundle();
     RunFile const run(arguments.run);
+    require_other_file(arguments.page, run.path(), "--out");
     LinkColumns const links(run);
     LinkPeaks const peaks(run, links);
     Json const data{{"kind", "run"},

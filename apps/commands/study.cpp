@@ -56,6 +56,7 @@ ExitCode study_command(StudyArguments const& arguments) {
     make_directory(out);
     auto results = read_results(out, plan);
     auto const members = still_to_run(plan, share, results);
+    for (auto const& sentence : plan.ignored) fmt::print(stderr, "ignored: {}\n", sentence);
     fmt::print(stderr, "{}: {} members, {} to run\n", plan.name, plan.members(), members.size());
     {
         StudyLog log(out, share);

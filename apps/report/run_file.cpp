@@ -27,6 +27,12 @@ fs::path timeline_at(fs::path const& path) {
 
 }  // namespace
 
+void require_other_file(fs::path const& written, fs::path const& read, std::string const& option) {
+    std::error_code error;  // a file that does not exist yet is another one
+    ORRERY_VALIDATE(!fs::equivalent(written, read, error), "{} {} (the timeline itself) name another file", option,
+                    written.string());
+}
+
 RunFile::RunFile(fs::path const& path)
     : path_(timeline_at(path)), file_(hdf5::File::open(path_, hdf5::ReadMode::closed)) {
     auto const names = file_.attribute_names();
@@ -38,6 +44,8 @@ RunFile::RunFile(fs::path const& path)
                     "{} (written by an older version, or recovered from a killed run) run the scenario again, or "
                     "orrery resume it",
                     path_.string());
+    ORRERY_VALIDATE(integer("summary", "complete") != 0,
+                    "{} (the run was stopped before its end) orrery resume it first", path_.string());
     canonical_ = text("manifest", "canonical");
     scenario_ = scenario_of(canonical_);
     fabric_ = make_fabric(scenario_.fabric(), scenario_.seed());

@@ -21,6 +21,10 @@ namespace orrery {
 
 using Json = nlohmann::ordered_json;
 
+// Throws InputError when what an option names as a file to write is the timeline that is read.
+void require_other_file(std::filesystem::path const& written, std::filesystem::path const& read,
+                        std::string const& option);
+
 class RunFile {
   public:
     // A run.h5, or the directory of a run. InputError when it is anything but a timeline that orrery run finished.

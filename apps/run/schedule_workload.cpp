@@ -115,7 +115,7 @@ void ScheduleWorkload::count_programs() {
         auto const program = schedule_->program(rank);
         auto const tasks = static_cast<std::int64_t>(program.tasks().size());
         tasks_ += tasks;
-        rank_weight_.push_back(tasks);
+        rank_weight_.push_back(std::max<std::int64_t>(tasks, 1));  // a rank may have nothing to do
         events.clear();
         for (auto const& task : program.tasks()) {
             if (task.kind == TaskKind::collective)
@@ -238,7 +238,8 @@ void ScheduleWorkload::add_to_graph(Job const& job, LpGraph& graph) const {
     }
     // The steps of collectives are made in every domain that they cross.
     for (auto const domain : domains_)
-        graph.weight[job.lp_of(domain).index()] += (flows_ - messages_) / static_cast<std::int64_t>(domains_.size());
+        graph.weight[job.lp_of(domain).index()] +=
+            1 + (flows_ - messages_) / static_cast<std::int64_t>(domains_.size());
     for (std::size_t a = 0; a < domains_.size(); ++a)
         for (auto const& crossed : group_domains_)
             if (crossed.size() > 1 && crossed.front() == domains_[a]) {

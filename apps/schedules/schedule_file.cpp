@@ -59,6 +59,7 @@ class FileReader {
 
   private:
     static constexpr std::int64_t most_ranks = 1 << 20;
+    static constexpr std::int64_t numbers_of_32_bits = std::int64_t{1} << 32;
 
     void problem(Node const& node, std::string const& what) { problems_.add({file_, node.mark}, what); }
     Node const* find(Node const& map, std::string_view key) const {
@@ -86,6 +87,14 @@ class FileReader {
             return value;
         problem(*node, fmt::format("{} = {} (no whole number) write one", key, loader::shown(node->text)));
         return fallback;
+    }
+    // Kept in fewer bits than it is read with, where it would wrap around.
+    std::uint32_t number_below(Node const& map, std::string_view key, std::int64_t limit) {
+        auto const value = number(map, key, 0);
+        if (value >= 0 && value < limit) return static_cast<std::uint32_t>(value);
+        problem(*find(map, key),
+                fmt::format("{} = {} (must be from 0 to {}) write one of these", key, value, limit - 1));
+        return 0;
     }
     std::int64_t quantity(Node const& node, std::string_view key, quantity::Dimension dimension, char const* like) {
         auto const parsed = quantity::parse_integer(dimension, node.text, like);
@@ -140,23 +149,27 @@ class FileReader {
             }
             if (auto const* bytes = find(node, "bytes"))
                 spec.bytes = quantity(*bytes, "bytes", quantity::Dimension::size, "1MiB");
-            spec.root = static_cast<std::uint32_t>(number(node, "root", 0));
-            if (auto const* pairs = find(node, "pair_bytes")) spec.pair_bytes = read_pairs(*pairs);
+            spec.root = number_below(node, "root", numbers_of_32_bits);
+            if (auto const* pairs = find(node, "pair_bytes"); pairs && group != group_of_.end())
+                spec.pair_bytes = read_pairs(*pairs, schedule_->groups[spec.group].size());
             collective_of_[entry.key] = schedule_->collective_count();
             schedule_->collectives.push_back(std::move(spec));
         }
     }
 
-    std::shared_ptr<PairBytes const> read_pairs(Node const& matrix) {
+    std::shared_ptr<PairBytes const> read_pairs(Node const& matrix, std::size_t members) {
+        bool fits = matrix.items.size() == members;
         std::vector<std::vector<std::int64_t>> rows;
         for (auto const row : matrix.items) {
             auto& values = rows.emplace_back();
             for (auto const item : document_[row].items)
                 values.push_back(quantity(document_[item], "pair_bytes", quantity::Dimension::size, "1MiB"));
+            fits = fits && values.size() == members;
         }
-        for (auto const& row : rows)
-            if (row.size() != rows.size())
-                problem(matrix, "pair_bytes is no square matrix (a row per source, a column per target)");
+        if (!fits)
+            problem(matrix, fmt::format("pair_bytes is no {0} x {0} matrix (its group has {0} members) write a row per "
+                                        "source, with a size per target",
+                                        members));
         return std::make_shared<GivenBytes>(std::move(rows));
     }
 
@@ -182,8 +195,9 @@ class FileReader {
                      "after_start", "not_before"}))
             return;
         ScheduleTask task;
-        task.tag = static_cast<std::uint32_t>(number(node, "tag", 0));
-        if (find(node, "stream")) task.stream = static_cast<std::uint16_t>(number(node, "stream", 0));
+        task.tag = number_below(node, "tag", numbers_of_32_bits);
+        if (find(node, "stream"))
+            task.stream = static_cast<std::uint16_t>(number_below(node, "stream", ScheduleTask::no_stream));
         if (auto const* at = find(node, "not_before"))
             task.not_before = Time::from_ps(quantity(*at, "not_before", quantity::Dimension::time, "1us"));
         if (!read_kind(node, rank, task)) return;
@@ -192,10 +206,38 @@ class FileReader {
         auto const number = builders_[rank].add(task);
         if (auto const* after = find(node, "after")) require(*after, rank, number, After::end);
         if (auto const* after = find(node, "after_start")) require(*after, rank, number, After::start);
-        if (!name.empty()) names_[rank][name] = number;
+        // After its own dependencies, which name earlier tasks.
+        if (!name.empty() && !names_[rank].try_emplace(name, number).second)
+            problem(node, fmt::format("name = {} (rank {} has a task of that name already) use another one",
+                                      loader::shown(name), rank));
+    }
+
+    // A task that is of two kinds, or has what belongs to another kind, is not what its writer meant.
+    bool is_of_one_kind(Node const& node) {
+        std::string_view kind;
+        for (std::string_view const one : {"compute", "send", "receive", "collective"}) {
+            if (!find(node, one)) continue;
+            if (!kind.empty()) {
+                problem(node, fmt::format("a task with {} and {} (it is of one kind) make two tasks", kind, one));
+                return false;
+            }
+            kind = one;
+        }
+        bool right = true;
+        auto const belongs = [&](std::string_view key, bool belongs_here, char const* to) {
+            auto const* there = find(node, key);
+            if (!there || kind.empty() || belongs_here) return;
+            problem(*there, fmt::format("{} (belongs to {}, not to {}) leave it out", key, to, kind));
+            right = false;
+        };
+        belongs("to", kind == "send", "send");
+        belongs("from", kind == "receive", "receive");
+        belongs("tag", kind == "send" || kind == "receive", "send and receive");
+        return right;
     }
 
     bool read_kind(Node const& node, std::uint32_t rank, ScheduleTask& task) {
+        if (!is_of_one_kind(node)) return false;
         if (auto const* compute = find(node, "compute")) {
             task.kind = TaskKind::compute;
             task.duration = Time::from_ps(quantity(*compute, "compute", quantity::Dimension::time, "1us"));

@@ -36,8 +36,9 @@ void StudyLog::add(std::string const& line) {
 
 std::vector<std::optional<MemberResult>> read_results(fs::path const& directory, StudyPlan const& plan) {
     std::vector<std::optional<MemberResult>> results(plan.members());
-    std::unordered_map<std::uint64_t, std::uint64_t> member_of;
-    for (std::uint64_t member = 0; member < results.size(); ++member) member_of.emplace(plan.key_of(member), member);
+    // Cells with the same overrides have the same results.
+    std::unordered_multimap<std::uint64_t, std::uint64_t> members_of;
+    for (std::uint64_t member = 0; member < results.size(); ++member) members_of.emplace(plan.key_of(member), member);
     std::vector<fs::path> files;
     for (auto const& entry : fs::directory_iterator(directory))
         if (entry.path().filename().string().starts_with("members.") && entry.path().extension() == ".jsonl")
@@ -48,10 +49,11 @@ std::vector<std::optional<MemberResult>> read_results(fs::path const& directory,
         for (std::string line; std::getline(in, line);) {
             try {
                 auto result = from_line(line);
-                auto const found = member_of.find(result.key);
-                if (found == member_of.end()) continue;
-                result.member = found->second;
-                results[found->second] = std::move(result);
+                auto const [first, last] = members_of.equal_range(result.key);
+                for (auto found = first; found != last; ++found) {
+                    result.member = found->second;
+                    results[found->second] = result;
+                }
             } catch (std::exception const&) {
                 continue;  // cut off by a kill
             }

@@ -4,11 +4,17 @@
 #include "core/check.hpp"
 #include "core/checksum.hpp"
 #include "io/scenario/document.hpp"
+#include "io/scenario/load.hpp"
 #include "io/scenario/nearest.hpp"
+#include "io/scenario/schema.hpp"
+#include "io/scenario/value.hpp"
 #include "orrery_version.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <limits>
@@ -23,6 +29,37 @@ using namespace loader;
 
 constexpr std::uint64_t most_members = 10'000'000;
 
+// Columns of study.csv and of both tables of study.h5, in which every axis has a column too (study_files.cpp); failure
+// is the axis of the failures.
+constexpr std::array taken_names{"failure",
+                                 "seed",
+                                 "step",
+                                 "ideal",
+                                 "hot_use",
+                                 "hot_link",
+                                 "digest",
+                                 "error",
+                                 "seeds",
+                                 "status",
+                                 "p5",
+                                 "p50",
+                                 "p95",
+                                 "p5_s",
+                                 "p50_s",
+                                 "p95_s",
+                                 "of_bound",
+                                 "worst_seed",
+                                 "worst_digest",
+                                 "hottest_class",
+                                 "hottest_link",
+                                 "hottest_use",
+                                 "goodput",
+                                 "goodput_bytes_per_s",
+                                 "affected_ranks",
+                                 "cost",
+                                 "cost_times_step",
+                                 "links_used"};
+
 std::string file_text(fs::path const& path) {
     std::ifstream in(path, std::ios::binary);
     std::ostringstream text;
@@ -35,6 +72,81 @@ std::uint64_t checksum(std::string_view text) {
     Checksum sum;
     sum.add(std::as_bytes(std::span(text)));
     return sum.value();
+}
+
+// What a scenario's files hold. Each is read once, however many cells name it.
+class FileSums {
+  public:
+    std::uint64_t of(scenario::Scenario const& scenario) {
+        std::string text;
+        visit_fields(scenario, "", [&](std::string const& path, Message const& message, Field const& field) {
+            if (is_message(field) || facts_of(field).unit != scenario::PATH || !is_set(message, field)) return;
+            text += path;
+            for (auto const& file : with_siblings(stored_text(message, field)))
+                text += fmt::format(" {} {:016x}", file.filename().string(), of(file));
+            text += '\n';
+        });
+        // A graph was read into the scenario.
+        if (scenario.fabric().kind() == "graph") text += scenario.fabric().graph().SerializeAsString();
+        return checksum(text);
+    }
+
+  private:
+    // One rank's file PREFIX.R.et stands for those of all ranks, and PREFIX.json beside them is read too.
+    std::vector<fs::path> const& with_siblings(fs::path const& file) {
+        auto& files = siblings_[file];
+        if (!files.empty()) return files;
+        files = {file};
+        auto const stem = file.stem().string();
+        auto const dot = stem.rfind('.');
+        if (dot == std::string::npos || stem.find_first_not_of("0123456789", dot + 1) != std::string::npos)
+            return files;
+        auto const prefix = stem.substr(0, dot);
+        std::error_code error;
+        for (auto const& entry : fs::directory_iterator(file.parent_path(), error)) {
+            auto const name = entry.path().filename().string();
+            if (name == prefix + ".json" ||
+                (name.starts_with(prefix + ".") && entry.path().extension() == file.extension()))
+                files.push_back(entry.path());
+        }
+        std::ranges::sort(files);
+        return files;
+    }
+
+    // 0: it cannot be read, which the loader allows of files that nothing uses.
+    std::uint64_t of(fs::path const& file) {
+        auto const [known, is_new] = sums_.try_emplace(file, 0);
+        if (!is_new) return known->second;
+        std::error_code error;
+        std::ifstream in(file, std::ios::binary);
+        if (!in || !fs::is_regular_file(file, error)) return 0;
+        Checksum sum;
+        std::vector<char> piece(1U << 20U);
+        while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())), in.gcount() > 0)
+            sum.add(std::as_bytes(std::span(piece).first(static_cast<std::size_t>(in.gcount()))));
+        return known->second = sum.value();
+    }
+
+    std::map<fs::path, std::vector<fs::path>> siblings_;
+    std::map<fs::path, std::uint64_t> sums_;
+};
+
+void load_cells(StudyPlan& plan, std::string const& source) {
+    FileSums sums;
+    for (std::uint64_t cell = 0; cell < plan.cells(); ++cell) {
+        auto const name = plan.name_of_cell(cell);
+        auto sets = plan.sets_of(cell * plan.seeds);
+        sets.erase(sets.begin());  // the seed
+        try {
+            auto const loaded = load_scenario(plan.scenario, sets);
+            plan.files.push_back(sums.of(loaded.scenario));
+            for (auto const& sentence : loaded.ignored)
+                plan.ignored.push_back(name.empty() ? sentence : name + ": " + sentence);
+        } catch (InputError const& error) {
+            if (name.empty()) throw;
+            throw InputError(fmt::format("{}: {} (its scenario is refused) mend it:\n{}", source, name, error.what()));
+        }
+    }
 }
 
 class StudyReader {
@@ -101,7 +213,12 @@ class StudyReader {
     std::vector<std::string> sets(loader::Node const& node, Mark mark, std::string const& name) {
         std::vector<std::string> list;
         auto const add = [&](loader::Node const& item, Mark at) {
-            if (item.kind == loader::NodeKind::scalar && item.text.find('=') != std::string::npos)
+            auto const equals = item.text.find('=');
+            bool const is_set = item.kind == loader::NodeKind::scalar && equals != std::string::npos;
+            if (is_set && item.text.substr(0, equals) == "seed")
+                refuse(at, fmt::format("{} holds {} (the study counts seeds itself) use seeds and first_seed",
+                                       shown(name), shown(item.text)));
+            else if (is_set)
                 list.push_back(item.text);
             else
                 refuse(at,
@@ -130,8 +247,13 @@ class StudyReader {
     void read_matrix(loader::Node const& node, Mark mark, StudyPlan& plan) {
         if (node.kind != loader::NodeKind::map)
             return refuse(mark, "matrix is no group of axes (it must be) write an axis and its variants below it");
-        for (auto const& [axis, at, index] : node.entries)
+        for (auto const& [axis, at, index] : node.entries) {
+            if (std::ranges::find(taken_names, axis) != taken_names.end())
+                refuse(at, fmt::format("{} is no name for an axis (a column of the tables has it) choose another than "
+                                       "{}",
+                                       axis, fmt::join(taken_names, ", ")));
             plan.axes.push_back({axis, variants(document_[index], at, axis)});
+        }
     }
 
     void read_failures(loader::Node const& node, Mark mark, StudyPlan&) {
@@ -185,8 +307,16 @@ std::vector<std::string> StudyPlan::sets_of(std::uint64_t member) const {
     return sets;
 }
 
+std::string StudyPlan::name_of_cell(std::uint64_t cell) const {
+    std::string text;
+    auto const variants = variants_of(cell);
+    for (std::size_t a = 0; a < axes.size(); ++a)
+        text += fmt::format("{}{}: {}", a > 0 ? ", " : "", axes[a].name, axes[a].variants[variants[a]].name);
+    return text;
+}
+
 std::uint64_t StudyPlan::key_of(std::uint64_t member) const {
-    auto text = fmt::format("{:016x}", inputs);
+    auto text = fmt::format("{:016x}{:016x}", inputs, files[cell_of(member)]);
     for (auto const& set : sets_of(member)) text += '\n' + set;
     return checksum(text);
 }
@@ -212,6 +342,7 @@ StudyPlan load_study(fs::path const& file) {
     for (auto const& axis : plan.axes) members *= static_cast<double>(axis.variants.size());
     ORRERY_VALIDATE(members <= static_cast<double>(most_members),
                     "{} has {:.3g} members (at most {}) take fewer variants or seeds", source, members, most_members);
+    load_cells(plan, source);
     return plan;
 }
 

@@ -31,7 +31,10 @@ struct StudyPlan {
     bool has_failures = false;  // the last axis; its first variant is what the others are held against
     std::uint64_t seeds = 1, first_seed = 1;
     std::optional<Prices> prices;
-    std::uint64_t inputs = 0;  // checksum of what the members depend on: scenario, version
+    std::uint64_t inputs = 0;  // checksum of what all members depend on: scenario, version
+    // By cell, of the files that its scenario names: model, loads, placement, schedules, topology, graph.
+    std::vector<std::uint64_t> files;
+    std::vector<std::string> ignored;  // settings of a cell that cannot have an effect, with its variants
 
     std::uint64_t cells() const;  // combinations of variants
     std::uint64_t members() const { return cells() * seeds; }
@@ -40,6 +43,8 @@ struct StudyPlan {
     // By axis, which variant.
     std::vector<std::size_t> variants_of(std::uint64_t cell) const;
     std::vector<std::string> sets_of(std::uint64_t member) const;
+    // "fabric: torus, placement: eplb"; empty without axes.
+    std::string name_of_cell(std::uint64_t cell) const;
     // What is stored with a result, so that it is taken for this member's only as long as nothing it depends on
     // changed.
     std::uint64_t key_of(std::uint64_t member) const;
@@ -47,7 +52,8 @@ struct StudyPlan {
     std::string replay(std::uint64_t member) const;
 };
 
-// Throws InputError; its text has one line per problem, like that of a scenario.
+// Throws InputError; its text has one line per problem, like that of a scenario. The scenario of every cell is loaded
+// here, so that a mistake in a variant is found before anything runs.
 StudyPlan load_study(std::filesystem::path const& file);
 
 }  // namespace orrery

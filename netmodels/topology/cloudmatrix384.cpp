@@ -22,7 +22,6 @@ CloudMatrix384Fabric::CloudMatrix384Fabric(scenario::CloudMatrix384 const& spec)
       dies_(nodes_per_supernode_ * node_dies_),
       striping_(spec.striping() == "even" ? Striping::even : Striping::adaptive),
       cpu_rate_(Rate::from_bits_per_s(spec.cpu_rate())),
-      rdma_efficiency_(spec.rdma().efficiency()),
       rdma_oversubscription_(spec.rdma().oversubscription()),
       endpoint_latency_(Time::from_ps(spec.endpoint_latency())),
       cross_node_extra_(Time::from_ps(spec.cross_node_extra_latency())) {
@@ -56,7 +55,9 @@ CloudMatrix384Fabric::CloudMatrix384Fabric(scenario::CloudMatrix384 const& spec)
                vpc = Rate::from_bits_per_s(spec.vpc().node_rate());
     Rate const super = divided(saturating_times(rdma, dies_), rdma_oversubscription_);
     Rate const cpu = Rate::from_bits_per_s(cpu_rate_.bits_per_s() / p);
-    rate_ = {die, die, l2, l2, cpu, cpu, rdma, rdma, vpc, vpc, super, super, Rate::from_bits_per_s(spec.sio_rate())};
+    // A link has the rate that transfers achieve on it, so that every network model sees the same.
+    auto const nic = scaled(rdma, spec.rdma().efficiency()), nics = scaled(super, spec.rdma().efficiency());
+    rate_ = {die, die, l2, l2, cpu, cpu, nic, nic, vpc, vpc, nics, nics, Rate::from_bits_per_s(spec.sio_rate())};
     for (std::size_t c = 0; c < class_count; ++c)
         ORRERY_VALIDATE(rate_[c] > Rate{}, "a rate of fabric.cloudmatrix384 is zero (all must be positive)");
 

@@ -143,7 +143,7 @@ class CloudMatrix384Fabric final : public BuiltFabric {
     std::uint32_t node_dies_, dies_;  // per node, per super-node
     Striping striping_;
     Rate cpu_rate_;
-    double rdma_efficiency_, rdma_oversubscription_;
+    double rdma_oversubscription_;
     Time endpoint_latency_, cross_node_extra_;
 
     PerClass<std::uint32_t> items_{}, width_{}, link_counts_{}, first_link_{}, first_bundle_{};  // per super-node

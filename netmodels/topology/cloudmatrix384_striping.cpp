@@ -46,8 +46,6 @@ void CloudMatrix384Fabric::refresh() {
             refresh_striped(b);
         else
             refresh_bundle(b);
-        if (of == rdma_up || of == rdma_down || of == super_up || of == super_down)
-            b.capacity = scaled(b.capacity, rdma_efficiency_);
         auto const links = links_of(b);
         for (std::uint32_t m = 0; m < links.size(); ++m)
             degraded_ = degraded_ || links[m].rate != nominal(of, m) || links[m].latency != latency_[of];

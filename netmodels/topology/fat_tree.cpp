@@ -40,6 +40,10 @@ struct Counts {
                         "an even number",
                         k);
         pods = wanted, edges = cores_per_aggregation = k / 2;
+        constexpr std::uint64_t most_hosts = 1U << 24;
+        ORRERY_VALIDATE(1ULL * pods * hosts_per_pod() <= most_hosts,
+                        "fabric.fat_tree.radix is {} ({} hosts, at most {}) use fewer ports or pods", k,
+                        1ULL * pods * hosts_per_pod(), most_hosts);
     }
     std::uint32_t hosts_per_pod() const { return edges * hosts_per_edge; }
     std::uint32_t cores() const { return aggregations * cores_per_aggregation; }

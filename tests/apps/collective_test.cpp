@@ -8,6 +8,7 @@
 #include "workloads/collectives/algorithm.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <bit>
 
@@ -142,9 +143,12 @@ TEST(CollectiveTimes, ADoubleRingUsesBothDirectionsOfARing) {
 // ASTRA-sim's regression: four chunks of 1 MiB, one after the other, on a ring of 8 at 50 GiB/s and 500 ns. What its
 // own model adds (its memory of 50 GB/s read twice and written once per reduction, 10 ns per message) is 55.6 us.
 TEST(CollectiveTimes, AstraSimsRingIsOursAndItsMemory) {
-    auto arguments = asked(ring_of(8, "50GiB/s"), "all-reduce", "256KiB", "ring");
-    arguments.sets = {"workload.collective.repeat=4"};
-    auto const ours = line_of(arguments).time;
+    TempDirectory const directory;
+    auto const scenario = directory.write(
+        "s.yaml", "fabric: " + ring_of(8, "50GiB/s") +
+                      "\nnetwork: {model: analytic}\nworkload: {kind: collective, collective: {bytes: 256KiB, "
+                      "algorithm: ring, repeat: 4}}\n");
+    auto const ours = Simulated(scenario, {}).step();
     EXPECT_NEAR(ours.seconds() * 1e9, 4 * 14 * (32'768 / 53.6870912 + 500), 4 * slack_ns);
     double const memory = 4 * 7 * 3 * 32'768 / 50.0, endpoint = 4 * 14 * 10;
     EXPECT_NEAR(ours.seconds() * 1e9 + memory + endpoint, 117'780, 0.0005 * 117'780);
@@ -212,6 +216,84 @@ TEST(CollectiveCommand, PrintsATable) {
     EXPECT_EQ(screen.front().substr(0, 44), "# all-to-all of 8 ranks on single_switch, fl");
     EXPECT_THAT(run.out, ::testing::HasSubstr("busbw"));
     EXPECT_THAT(screen.back(), ::testing::MatchesRegex(" +1048576 +524288 +19.350 +54.19 +47.42 +19.350 +100% .*"));
+}
+
+// A broadcast of four in a chain: 3 (1 us + 20 us); by the option instead, a binomial tree of two steps.
+TEST(CollectiveCommand, WhatIsNotGivenIsAsTheScenarioHasIt) {
+    TempDirectory const here;
+    auto const scenario =
+        here.write("c.yaml", "fabric: " + hosts_on_switch(8) +
+                                 "\nnetwork: {model: analytic}\nworkload: {kind: collective, "
+                                 "collective: {op: broadcast, algorithm: ring, ranks: 4, repeat: 3}}\n");
+    CollectiveArguments arguments{.fabric = scenario.string(), .sizes = "1MB"};
+    auto const line = line_of(arguments);
+    EXPECT_EQ(line.time, 63_us);
+    EXPECT_EQ(line.algorithm, "ring");
+    EXPECT_EQ(line.bus_gb_per_s, line.algorithm_gb_per_s);
+    arguments.algorithm = "binomial_tree";
+    EXPECT_EQ(line_of(arguments).time, 42_us);
+    auto const run = orrery({"collective", "--fabric", "c.yaml", "--sizes", "1MB"}, here.path());
+    EXPECT_EQ(run.screen().front(), "# broadcast of 4 ranks on single_switch, analytic model") << run.err;
+}
+
+TEST(CollectiveCommand, ABarrierHasNoBytes) {
+    TempDirectory const here;
+    auto const lines = measure_collective(asked("single_switch", "barrier", "8,1MiB", "dissemination"));
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines[0].bytes, 0);
+    EXPECT_EQ(lines[0].algorithm_gb_per_s, 0);
+    auto const run = orrery({"collective", "--fabric", "single_switch", "--op", "barrier"}, here.path());
+    EXPECT_THAT(run.out, ::testing::HasSubstr("# a barrier has no bytes: sizes have no effect\n"));
+}
+
+TEST(CollectiveCommand, PathsOfAFabricAreThoseOfTheCurrentDirectory) {
+    TempDirectory const here;
+    auto const refused = [&](std::vector<std::string> options) {
+        options.insert(options.begin(), "collective");
+        auto const run = orrery(options, here.path());
+        EXPECT_EQ(run.code, 2) << run.out;
+        return run.err;
+    };
+    auto const text = "{kind: graph, graph: {path: g.yaml}}";
+    EXPECT_THAT(
+        refused({"--fabric", text}),
+        ::testing::AllOf(::testing::StartsWith(std::string("--fabric ") + text), ::testing::HasSubstr("(no such file)"),
+                         ::testing::HasSubstr("looked in " + here.path().string())));
+    EXPECT_THAT(refused({"--fabric", "{kind: "}), ::testing::Not(::testing::HasSubstr("orrery-collective")));
+    EXPECT_THAT(refused({"--fabric", "nofile.yaml"}), ::testing::StartsWith("nofile.yaml (no such file)"));
+    EXPECT_THAT(refused({"--fabric", "./nofile"}), ::testing::StartsWith("./nofile (no such file)"));
+    here.write("g.yaml", "ranks: 2\nlinks:\n  - {a: h0, b: h1}\n");
+    auto const run = orrery({"collective", "--fabric", text, "--sizes", "8"}, here.path());
+    EXPECT_EQ(run.code, 0) << run.err;
+}
+
+// 500 s of traffic: bins of 100 us would be five million per link.
+TEST(CollectiveCommand, HugeSizesTakeNoMemoryForBinsOfLinks) {
+    auto const peak_kib = [] {
+        rusage usage{};
+        ::getrusage(RUSAGE_SELF, &usage);
+        return usage.ru_maxrss;
+    };
+    auto const before = peak_kib();
+    EXPECT_EQ(line_of(asked(hosts_on_switch(2), "send-recv", "25TB", "direct", "flow")).time, 500'000'001_us);
+    EXPECT_LT(peak_kib() - before, 65'536);
+}
+
+TEST(CollectiveCommand, WhatTheCommandGivesNoSetGives) {
+    auto const refuses = [](char const* set) {
+        auto arguments = asked("single_switch", "all-reduce", "8", "ring");
+        arguments.sets = {set};
+        try {
+            measure_collective(arguments);
+            return std::string("accepted");
+        } catch (InputError const& error) {
+            return std::string(error.what());
+        }
+    };
+    for (auto const* set : {"workload.collective.bytes=16B", "workload.collective={bytes: 16B}",
+                            "workload.collective.repeat=2", "network.model=flow"})
+        EXPECT_THAT(refuses(set), ::testing::HasSubstr("leave this out")) << set;
+    EXPECT_EQ(refuses("workload.collective.stride=2"), "accepted");
 }
 
 TEST(CollectiveCommand, RefusesWhatItCannot) {

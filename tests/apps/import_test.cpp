@@ -79,6 +79,17 @@ TEST(ImportRuns, TwoFilesShareAFabric) {
     EXPECT_EQ(run.step(), 20_us + 1_us);  // they meet in no port
 }
 
+TEST(ImportRuns, RanksWithoutTasksDoNothing) {
+    ImportDirectory const directory("a.csv", "src,dst,bytes\n0,3,1000000\n", 4);
+    for (auto const* model : {"flow", "packet"}) {
+        auto const job = make_job(directory.scenario, {fmt::format("network.model={}", model)});
+        Simulated const run(job);
+        EXPECT_EQ(run.share.unfinished_ranks, 0) << model;
+        EXPECT_EQ(run.share.transfers.delivered_bytes, 1'000'000) << model;
+        EXPECT_EQ(dry_run(job, {.processes = 3}).digest, dry_run(job, {}).digest) << model;
+    }
+}
+
 TEST(ImportRuns, RandomTrafficIsOneAnswerOnAnyNumberOfProcesses) {
     ImportDirectory const directory("sizes.txt", "0 0\n2000 50\n80000 100\n", 8,
                                     "    import: {load: 0.8, host_rate: 400Gb/s, duration: 20us}\n");

@@ -255,6 +255,40 @@ TEST(ScheduleInput, SaysWhereTheFileIsWrong) {
     }
 }
 
+TEST(ScheduleInput, RefusesWhatItCannotMean) {
+    auto const refusal = [](std::string const& tasks, std::string const& collective = "") {
+        ScheduleDirectory const directory(one_switch(4), "orrery_schedule: 1\nranks: 2\ngroups: {all: 0-1}\n" +
+                                                             collective + "programs:\n  - {ranks: 0, tasks: [" + tasks +
+                                                             "]}\n");
+        try {
+            make_job(directory.scenario);
+        } catch (InputError const& error) {
+            return std::string(error.what());
+        }
+        return std::string("accepted");
+    };
+    using ::testing::HasSubstr;
+    EXPECT_EQ(refusal("{compute: 1us, stream: 65534, name: a}, {send: 3B, to: 0, tag: 4294967295}, "
+                      "{receive: 3B, from: 0, tag: 4294967295}"),
+              "accepted");
+    EXPECT_THAT(refusal("{compute: 1us, send: 3B}"), HasSubstr("task.yaml:5:24: a task with compute and send ("));
+    EXPECT_THAT(refusal("{compute: 1us, name: a}, {compute: 1us, name: a}"), HasSubstr("name = a (rank 0 has a task"));
+    EXPECT_THAT(refusal("{compute: 1us, to: 1}"), HasSubstr("to (belongs to send, not to compute)"));
+    EXPECT_THAT(refusal("{compute: 1us, tag: 1}"), HasSubstr("tag (belongs to send and receive, not to compute)"));
+    EXPECT_THAT(refusal("{compute: 1us, stream: 65535}"), HasSubstr("stream = 65535 (must be from 0 to 65534)"));
+    EXPECT_THAT(refusal("{compute: 1us, stream: -1}"), HasSubstr("stream = -1 (must be from 0 to 65534)"));
+    EXPECT_THAT(refusal("{send: 3B, to: 0, tag: 4294967296}"), HasSubstr("(must be from 0 to 4294967295)"));
+    EXPECT_THAT(
+        refusal("{collective: x}", "collectives: {x: {op: broadcast, group: all, bytes: 1MB, root: 4294967296}}\n"),
+        HasSubstr("root = 4294967296 (must be from 0 to 4294967295)"));
+    for (auto const* matrix : {"5", "[[1B]]", "[[1B, 1B], [1B]]", "[[1B, 1B, 1B], [1B, 1B, 1B], [1B, 1B, 1B]]"})
+        EXPECT_THAT(
+            refusal("{collective: x}",
+                    fmt::format("collectives: {{x: {{op: all-to-all-v, group: all, pair_bytes: {}}}}}\n", matrix)),
+            HasSubstr("task.yaml:4:61: pair_bytes is no 2 x 2 matrix (its group has 2 members)"))
+            << matrix;
+}
+
 TEST(ScheduleInput, MustFitOnTheFabric) {
     ScheduleDirectory const directory(one_switch(4), ring(4, "1MB"), "    first_rank: 1\n");
     EXPECT_THROW(make_job(directory.scenario), InputError);

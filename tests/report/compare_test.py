@@ -47,6 +47,13 @@ def main():
     has(text, r"^The step takes .* longer", r"fabric.degrade\[0\].down +not set +true",
         r"^  (dispatch|combine) \+.*its bound goes from .*by ub.die-l1", r"ub.*-l1")
 
+    # A run that was stopped is not compared, and a timeline is never what a command writes over.
+    runs.orrery("run", "tiny.yaml", "--out", "stopped", "--until", "1us", code=4)
+    runs.orrery("compare", "stopped", "base", code=2)
+    runs.orrery("report", "base", "--out", "base/run.h5", code=2)
+    runs.orrery("export", "base", "--perfetto", "base/run.h5", code=2)
+    runs.orrery("export", "base", "--chrome", "slice.json", "--ranks", "100", code=2)
+
     expect(runs.run("groups", "tiny.yaml", "workload.routing.group_limited=false") == first, "an idle setting changed results")
     text = said(runs, "base", "groups")
     has(text, "^No result changed, bit for bit", r"workload.routing.group_limited has no effect \(the model has no expert groups\)")

@@ -3,6 +3,7 @@
 """Usage: study_test.py ORRERY CASE [NUMBER]. Studies: their table, going on after a kill, failed members, seeds, failure laws."""
 import csv
 import os
+import re
 import subprocess
 import sys
 import time
@@ -63,6 +64,25 @@ def table_case(runs):
     runs.write("study.yaml", STUDY.replace("seeds: 6", "seeds: 7"))
     runs.orrery("study", "study.yaml", "--out", "s")
     expect(lines(runs, "s") == 28, "one more seed of four makes", lines(runs, "s"))
+
+
+def stale_case(runs):
+    """A result counts only while the files that its scenario names are what they were; equal cells share theirs."""
+    runs.write("study.yaml", "scenario: tiny.yaml\nmatrix: {one: {a: [], b: []}}\n")
+    runs.orrery("study", "study.yaml", "--out", "s")
+    runs.orrery("study", "study.yaml", "--out", "s")
+    a, b = table(runs, "s")
+    expect(a["status"] == b["status"] == "complete" and lines(runs, "s") == 2, a, b, lines(runs, "s"))
+    expect(a["worst_digest"] == b["worst_digest"], "equal cells differ")
+    model = open(runs.at("tiny.json")).read()
+    wider = re.sub(r'"hidden_size": (\d+)', lambda found: f'"hidden_size": {2 * int(found[1])}', model)
+    expect(wider != model, "tiny.json has no hidden_size")
+    runs.write("tiny.json", wider)
+    runs.orrery("study", "study.yaml", "--out", "s")
+    expect(lines(runs, "s") == 4 and float(table(runs, "s")[0]["p50_s"]) > float(a["p50_s"]), "results of another model")
+    runs.write("tiny.json", model)
+    runs.orrery("study", "study.yaml", "--out", "s")
+    expect(lines(runs, "s") == 4 and table(runs, "s") == [a, b], "the first model's results are lost")
 
 
 def killed_case(runs):
@@ -138,6 +158,17 @@ def mistakes_case(runs):
     for words in ("study.yaml:1:1", "did you mean scenario?", "study.yaml:2:23", "nothing (not path=value)", "study.yaml:3:",
                   "seeds = none"):
         expect(words in done.stderr, repr(words), "is not in", done.stderr)
+    for text, words in (("matrix: {p50: {a: []}, digest: {b: []}}", ("p50 is no name", "digest is no name", "links_used")),
+                        ("matrix: {one: {a: [], b: [seed=3]}}", ("b holds seed=3", "use seeds and first_seed")),
+                        ("matrix: {one: {a: [], b: [workload.eq=3]}}", ("one: b (its scenario", "workload.eq is unknown"))):
+        runs.write("study.yaml", f"scenario: tiny.yaml\n{text}\n")
+        done = subprocess.run([runs.program, "study", "study.yaml"], cwd=runs.path, capture_output=True, text=True)
+        expect(done.returncode == 2 and not os.path.exists(runs.at("study.study")), done.returncode, done.stderr)
+        for word in words:
+            expect(word in done.stderr, repr(word), "is not in", done.stderr)
+    runs.write("study.yaml", "scenario: tiny.yaml\nmatrix: {one: {a: [], b: [fabric.torus.shape=4x4]}}\nseeds: 2\n")
+    done = subprocess.run([runs.program, "study", "study.yaml"], cwd=runs.path, capture_output=True, text=True)
+    expect(done.returncode == 0 and done.stderr.count("ignored: one: b: fabric.torus.shape") == 1, done.stderr)
 
 
 LAWS = """
