@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Usage: build.sh [TARGET ...]   (default: everything)
-# Configures the release preset into build/release and builds. Prints the build directory as its last line of output.
+# Configures the release preset, without the benchmarks, into build/release and builds. Prints the build directory as its last line of output.
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
 build=$(writable build/release)
@@ -13,7 +13,7 @@ if [ -f "$build/CMakeCache.txt" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=
 fi
 mkdir -p "$build"
 log=$build/configure.log
-(cd "$root" && cmake --preset release -DORRERY_PRECOMPILE=ON -B "$build" "${fresh[@]}") >"$log" 2>&1 || {
+(cd "$root" && cmake --preset release -DORRERY_PRECOMPILE=ON -DORRERY_BENCH=OFF -B "$build" "${fresh[@]}") >"$log" 2>&1 || {
     cat "$log" >&2
     fail "cmake could not configure $root (its message is above)."
 }
