@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Usage: build.sh [TARGET ...]   (default: everything)
-# Configures the release preset, without the benchmarks, into build/release and builds. Prints the build directory as its last line of output.
+# Configures the release preset, without the benchmarks, into build/release and builds. Prints the build directory as its
+# last line of output.
 source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
 build=$(writable build/release)
