@@ -28,7 +28,6 @@ class MoeStep final : public Workload {
     std::uint32_t groups() const { return spec().ep_groups(); }
     RankId first_rank() const { return RankId{spec().first_rank()}; }
     std::uint32_t tokens_per_microbatch() const { return tokens_per_microbatch_; }
-    ExpertPricer const& expert_pricer() const { return *expert_pricer_; }
 
     std::uint32_t ranks() const override { return ep() * groups(); }
     RankId place(std::uint32_t rank) const override { return RankId{first_rank().value() + rank}; }

@@ -172,12 +172,6 @@ bool PacketFabric::leads_on_slowly(std::uint32_t port, Heading const& heading, s
     return false;
 }
 
-Time PacketFabric::wire_latency(Route const& route) const {
-    Time sum;
-    for (auto const hop : route.bundles()) sum += fabric_->bundles()[hop.index()].latency;
-    return sum;
-}
-
 Time PacketFabric::zero_load(Route const& route, std::uint32_t bytes) const {
     // Head and tail of the packet at the node behind each hop, over the first live member.
     std::int64_t head = 0, tail = 0;

@@ -128,8 +128,6 @@ class PacketFabric {
     Time prompt_lookahead() const { return prompt_lookahead_; }
     // Zero-load time from the first bit on the first link to the last bit at the target.
     Time zero_load(Route const& route, std::uint32_t bytes) const;
-    // Sum of the latencies alone.
-    Time wire_latency(Route const& route) const;
 
     // Nodes that should stay together: a block of ranks with the switches that only they use. Every other switch is a
     // tile of its own. By local node.
