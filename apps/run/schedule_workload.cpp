@@ -5,6 +5,7 @@
 #include "apps/run/job.hpp"
 #include "apps/run/schedule_run.hpp"
 #include "netmodels/exchange/domains_crossed.hpp"
+#include "workloads/schedule/schedule_world.hpp"
 
 #include <fmt/format.h>
 
@@ -85,13 +86,7 @@ void ScheduleWorkload::read(std::string const& where, std::string const& file, P
 }
 
 CollectiveWish ScheduleWorkload::wish(std::uint32_t collective) const {
-    auto const& spec = schedule_->collective(collective);
-    return {.op = spec.op,
-            .bytes = spec.bytes,
-            .root = spec.root,
-            .algorithm = spec.algorithm,
-            .protocol = spec.protocol,
-            .pair_bytes = spec.pair_bytes};
+    return wish_of(schedule_->collective(collective));
 }
 
 void ScheduleWorkload::lay_out() {

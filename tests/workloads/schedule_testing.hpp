@@ -12,6 +12,7 @@
 #include "tests/netmodels/topology_testing.hpp"
 #include "workloads/collectives/collective_domain.hpp"
 #include "workloads/schedule/schedule_rank.hpp"
+#include "workloads/schedule/schedule_world.hpp"
 
 #include <memory>
 #include <vector>
@@ -99,15 +100,7 @@ class OneSchedule final : private CollectiveSource {
 
   private:
     std::uint32_t group_of(std::uint32_t collective) const override { return schedule_.collective(collective).group; }
-    CollectiveWish wish(std::uint32_t collective) const override {
-        auto const& spec = schedule_.collective(collective);
-        return {.op = spec.op,
-                .bytes = spec.bytes,
-                .root = spec.root,
-                .algorithm = spec.algorithm,
-                .protocol = spec.protocol,
-                .pair_bytes = spec.pair_bytes};
-    }
+    CollectiveWish wish(std::uint32_t collective) const override { return wish_of(schedule_.collective(collective)); }
     std::span<std::uint32_t const> members(std::uint32_t group) const override { return schedule_.group(group); }
     std::span<DomainId const> domains_of(std::uint32_t group) const override { return group_domains_[group]; }
 

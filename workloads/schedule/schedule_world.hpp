@@ -12,6 +12,16 @@
 
 namespace orrery {
 
+// What a schedule asks of who plans its collectives.
+inline CollectiveWish wish_of(CollectiveSpec const& spec) {
+    return {.op = spec.op,
+            .bytes = spec.bytes,
+            .root = spec.root,
+            .algorithm = spec.algorithm,
+            .protocol = spec.protocol,
+            .pair_bytes = spec.pair_bytes};
+}
+
 struct ScheduleWorld {
     Schedule const* schedule = nullptr;
     Fabric const* fabric = nullptr;
