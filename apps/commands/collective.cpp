@@ -2,6 +2,7 @@
 #include "apps/commands/collective.hpp"
 
 #include "apps/run/job.hpp"
+#include "apps/run/no_timeline.hpp"
 #include "apps/run/schedule_workload.hpp"
 #include "apps/run/simulation.hpp"
 #include "io/scenario/problems.hpp"
@@ -10,8 +11,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <unistd.h>
 
 namespace orrery {
 namespace {
@@ -19,38 +18,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // Keeps what collectives did, and nothing else.
-class CollectiveRows final : public TimelineSink {
+class CollectiveRows final : public NoTimeline {
   public:
-    void add(OperationRow const&) override {}
+    using NoTimeline::add;
     void add(CollectiveRow const& row) override { rows.push_back(row); }
-    void add(ExpertLoadRow const&) override {}
-    void add(LinkBinRow const&) override {}
-    void add(PacketBinRow const&) override {}
-    void add(PairRow const&) override {}
 
     std::vector<CollectiveRow> rows;  // one per domain
-};
-
-// A scenario that says nothing of the fabric, gone with the object.
-class NoFabric {
-  public:
-    NoFabric() {
-        auto pattern = (fs::temp_directory_path() / "orrery-collective-XXXXXX").string();
-        ORRERY_VALIDATE(::mkdtemp(pattern.data()) != nullptr, "{} (no directory can be made there) set TMPDIR",
-                        fs::temp_directory_path().string());
-        directory_ = pattern;
-        std::ofstream(path()) << "workload: {kind: collective}\n";
-    }
-    ~NoFabric() {
-        std::error_code ignored;
-        fs::remove_all(directory_, ignored);
-    }
-    NoFabric(NoFabric const&) = delete;
-    NoFabric& operator=(NoFabric const&) = delete;
-    fs::path path() const { return directory_ / "fabric.yaml"; }
-
-  private:
-    fs::path directory_;
 };
 
 std::string replaced(std::string text, std::string const& old, std::string const& by) {
@@ -62,17 +35,14 @@ std::string replaced(std::string text, std::string const& old, std::string const
 // A fabric of the command line is a --set, as paths in those are looked for from the current directory; but the user
 // wrote --fabric, and no file.
 LoadedScenario load_fabric(std::string const& fabric, std::vector<std::string> sets) {
-    NoFabric const scenario;
     std::string const path = fabric.starts_with("{") ? "fabric=" : "fabric.kind=";
     sets.insert(sets.begin(), path + fabric);
     auto const as_typed = [&](std::string const& text) {
-        auto const set = replaced(text, "--set " + loader::shown(path + fabric), "--fabric " + loader::shown(fabric));
-        return replaced(set, scenario.path().string(), "--fabric");
+        return replaced(text, "--set " + loader::shown(path + fabric), "--fabric " + loader::shown(fabric));
     };
     try {
-        auto loaded = load_scenario(scenario.path(), sets);
+        auto loaded = load_scenario_text("workload: {kind: collective}\n", "--fabric", fs::current_path(), sets);
         for (auto& [key, place] : loaded.origin) place = as_typed(place);
-        loaded.directory = fs::current_path();
         return loaded;
     } catch (InputError const& error) {
         throw InputError(as_typed(error.what()));

@@ -2,6 +2,7 @@
 // orrery compare-models: one scenario under the flow model and under the packet model, side by side.
 #include "apps/commands/command.hpp"
 #include "apps/run/job.hpp"
+#include "apps/run/no_timeline.hpp"
 #include "apps/run/simulation.hpp"
 
 #include <fmt/format.h>
@@ -10,16 +11,6 @@
 
 namespace orrery {
 namespace {
-
-class NoTimeline final : public TimelineSink {
-  public:
-    void add(OperationRow const&) override {}
-    void add(CollectiveRow const&) override {}
-    void add(ExpertLoadRow const&) override {}
-    void add(LinkBinRow const&) override {}
-    void add(PacketBinRow const&) override {}
-    void add(PairRow const&) override {}
-};
 
 struct ModelRun {
     OperationStatistics statistics;

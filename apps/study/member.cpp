@@ -3,6 +3,7 @@
 
 #include "apps/report/ideal_step.hpp"
 #include "apps/report/kinds.hpp"
+#include "apps/run/no_timeline.hpp"
 #include "apps/run/simulation.hpp"
 
 #include <cmath>
@@ -11,19 +12,15 @@ namespace orrery {
 namespace {
 
 // Keeps when each rank ended, and nothing else.
-class RankEnds final : public TimelineSink {
+class RankEnds final : public NoTimeline {
   public:
     explicit RankEnds(Job const& job) : ends_(job.fabric().rank_count()) {}
 
+    using NoTimeline::add;
     void add(OperationRow const& row) override {
         auto& end = ends_[row.rank];
         end = std::max(end, row.end.ps());
     }
-    void add(CollectiveRow const&) override {}
-    void add(ExpertLoadRow const&) override {}
-    void add(LinkBinRow const&) override {}
-    void add(PacketBinRow const&) override {}
-    void add(PairRow const&) override {}
 
     std::vector<std::int64_t> take() { return std::move(ends_); }
 

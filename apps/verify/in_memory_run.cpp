@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/verify/in_memory_run.hpp"
 
+#include "apps/run/no_timeline.hpp"
 #include "apps/run/simulation.hpp"
 #include "partitions/dry_run_exchange.hpp"
 
@@ -9,15 +10,11 @@
 namespace orrery {
 namespace {
 
-class OperationCollector final : public TimelineSink {
+class OperationCollector final : public NoTimeline {
   public:
     explicit OperationCollector(std::vector<OperationRow>& rows) : rows_(&rows) {}
+    using NoTimeline::add;
     void add(OperationRow const& row) override { rows_->push_back(row); }
-    void add(CollectiveRow const&) override {}
-    void add(ExpertLoadRow const&) override {}
-    void add(LinkBinRow const&) override {}
-    void add(PacketBinRow const&) override {}
-    void add(PairRow const&) override {}
 
   private:
     std::vector<OperationRow>* rows_;

@@ -89,11 +89,16 @@ void read_graph(Draft& draft) {
 }  // namespace
 
 LoadedScenario load_scenario(std::filesystem::path const& file, std::vector<std::string> const& sets) {
-    std::string const text = read_text(file, largest_file);
-    Draft draft;
-    draft.file = shown(file.string(), longest_path);
     std::error_code error;
-    draft.directory = std::filesystem::absolute(file, error).lexically_normal().parent_path();
+    return load_scenario_text(read_text(file, largest_file), shown(file.string(), longest_path),
+                              std::filesystem::absolute(file, error).lexically_normal().parent_path(), sets);
+}
+
+LoadedScenario load_scenario_text(std::string const& text, std::string const& source,
+                                  std::filesystem::path const& directory, std::vector<std::string> const& sets) {
+    Draft draft;
+    draft.file = source;
+    draft.directory = directory;
     Outcome const outcome = read_file(draft, text);
     for (std::string const& argument : sets) apply_override(argument, draft);
     // With no file to stand on, missing keys and rules between fields would only repeat that.

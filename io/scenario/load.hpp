@@ -26,6 +26,9 @@ struct LoadedScenario {
 
 // Throws InputError; its text has one line per problem: "file.yaml:12:9: path = value (reason) fix".
 LoadedScenario load_scenario(std::filesystem::path const& file, std::vector<std::string> const& sets);
+// The same of a text that stands in no file: `source` names it in messages, and its paths are those of `directory`.
+LoadedScenario load_scenario_text(std::string const& text, std::string const& source,
+                                  std::filesystem::path const& directory, std::vector<std::string> const& sets);
 
 // Where a value comes from, for messages of later checks: "file.yaml:12:9: workload.ep" or "workload.ep (default)".
 std::string locate(LoadedScenario const& loaded, std::string const& path);
